@@ -1,0 +1,61 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import solc from 'solc'
+
+const sources = [
+  'Forwarder.sol',
+  'ForwarderFactory.sol',
+  'test-tokens/MintedToken.sol',
+  'test-tokens/SignedToken.sol',
+  'test-tokens/TestPYUSD.sol',
+  'test-tokens/TestUSDC.sol',
+  'test-tokens/TestUSDT.sol',
+]
+
+/**
+ * Everything that decides the bytes. Shanghai is the newest instruction set that all supported chains had when the
+ * factory's address was fixed; no metadata hash, so that comments and paths cannot move an address.
+ */
+const settings = {
+  evmVersion: 'shanghai',
+  optimizer: { enabled: true, runs: 1000 },
+  metadata: { appendCBOR: false, bytecodeHash: 'none' },
+  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+}
+
+/** Where the compiled contracts are kept: committed, so that no start needs a compiler. */
+export const generatedFile = new URL('../packages/server/src/chain/generated/contracts.ts', import.meta.url)
+
+type Output = {
+  errors?: { severity: string; formattedMessage: string }[]
+  contracts: Record<string, Record<string, { abi: unknown; evm: { bytecode: { object: string } } }>>
+}
+
+/** Compiles the contracts and returns the text of the generated module; throws what the compiler complains of. */
+export function compileContracts(): string {
+  const input = {
+    language: 'Solidity',
+    sources: Object.fromEntries(
+      sources.map((path) => [path, { content: readFileSync(new URL(path, import.meta.url), 'utf8') }]),
+    ),
+    settings,
+  }
+  const output: Output = JSON.parse(solc.compile(JSON.stringify(input)))
+  if (output.errors?.length) throw new Error(output.errors.map((error) => error.formattedMessage).join('\n'))
+
+  const contracts: Record<string, { abi: unknown; bytecode: string }> = {}
+  for (const inFile of Object.values(output.contracts)) {
+    for (const [name, { abi, evm }] of Object.entries(inFile)) {
+      if (evm.bytecode.object) contracts[name] = { abi, bytecode: `0x${evm.bytecode.object}` }
+    }
+  }
+  return [
+    '// Made from contracts/*.sol by `npm run generate`; do not edit.',
+    `export const compiler = ${JSON.stringify({ solc: solc.version(), ...settings }, null, 2)} as const`,
+    ...Object.entries(contracts).map(
+      ([name, contract]) => `export const ${name} = ${JSON.stringify(contract, null, 2)} as const`,
+    ),
+    '',
+  ].join('\n\n')
+}
+
+if (import.meta.main) writeFileSync(generatedFile, compileContracts())

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {MintedToken} from "./MintedToken.sol";
+import {SignedToken} from "./SignedToken.sol";
+
+/// @title A test token that signs like PYUSD
+contract TestPYUSD is SignedToken {
+    constructor(address minter, uint256 supply) MintedToken(minter, supply) SignedToken("PayPal USD", "PYUSD", "1") {}
+}

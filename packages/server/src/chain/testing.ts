@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type Address,
+  createWalletClient,
+  encodeFunctionData,
+  type Hash,
+  http,
+  parseAbi,
+  publicActions,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { ChainSettings, TokenSymbol } from './chain-settings.ts'
+import { type DemoChains, startDemoChains } from './demo-chains.ts'
+
+/** Balance and transfer of any token, also one whose transfer returns nothing. */
+const token = parseAbi([
+  'function balanceOf(address) view returns (uint256)',
+  'function transfer(address to, uint256 value)',
+])
+
+/** The three demo chains in a folder of their own. `stop` ends them and removes it. */
+export async function startTestChains(): Promise<DemoChains> {
+  const folder = await mkdtemp(join(tmpdir(), 'coinrack-chains-'))
+  const demo = await startDemoChains({ dataFolder: folder, cacheFolder: folder })
+  const stop = async () => {
+    await demo.stop()
+    await rm(folder, { recursive: true })
+  }
+  return { ...demo, stop }
+}
+
+/** What a customer with the faucet's key does on a demo chain. */
+export function testWallet(chain: ChainSettings, key: DemoChains['demo']['faucet_key']) {
+  const client = createWalletClient({
+    account: privateKeyToAccount(key),
+    transport: http(chain.rpcUrls[0]),
+    pollingInterval: 20,
+  }).extend(publicActions)
+  const addressOf = (symbol: TokenSymbol) => chain.tokens.find((known) => known.symbol === symbol)!.address
+
+  return {
+    client,
+    /** Sends a transaction, waits for its block and answers its hash; throws when it reverts. */
+    async send(transaction: { to: Address; data?: `0x${string}`; value?: bigint }): Promise<Hash> {
+      const hash = await client.sendTransaction({ ...transaction, chain: null })
+      const { status } = await client.waitForTransactionReceipt({ hash })
+      if (status !== 'success') throw new Error(`Transaction ${hash} reverted`)
+      return hash
+    },
+    /** @param amount atomic units */
+    async pay(symbol: TokenSymbol, to: Address, amount: bigint): Promise<Hash> {
+      const data = encodeFunctionData({ abi: token, functionName: 'transfer', args: [to, amount] })
+      return this.send({ to: addressOf(symbol), data })
+    },
+    balance: (symbol: TokenSymbol, owner: Address): Promise<bigint> =>
+      client.readContract({
+        abi: token,
+        address: addressOf(symbol),
+        functionName: 'balanceOf',
+        args: [owner],
+      }),
+  }
+}
