@@ -1,0 +1,180 @@
+import type { z } from 'zod'
+import * as values from './config-values.ts'
+
+/** One thing that an operator can set. Reading, checking and the documentation all come from this. */
+export interface Setting<T = unknown> {
+  name: string
+  /** For the documentation, in Markdown. */
+  doc: string
+  schema: z.ZodType<T, string>
+  /** As the operator would write it. Without one, the setting has no value unless it is set. */
+  default?: string
+  /** What stands in the documentation when the value without a setting depends on other things. */
+  otherwise?: string
+  /** Never shown in an error or a log. */
+  secret?: true
+}
+
+/** Each setting by the name that it has in `Config`. */
+export const settings = {
+  profile: {
+    name: 'COINRACK_PROFILE',
+    doc: '`demo` brings its own chains, test tokens, a faucet and secrets. `production` refuses all of those.',
+    schema: values.oneOf('demo', 'production'),
+    default: 'demo',
+  },
+  host: {
+    name: 'COINRACK_HOST',
+    doc: 'Address to listen on. The demo profile listens on loopback only, unless `COINRACK_DEMO_PUBLIC` says otherwise.',
+    schema: values.hostName,
+    default: '127.0.0.1',
+  },
+  demoPublic: {
+    name: 'COINRACK_DEMO_PUBLIC',
+    doc: 'Lets the demo profile listen beyond loopback. It publishes a faucet key: anyone who reaches it can order for nothing.',
+    schema: values.flag,
+    default: 'false',
+  },
+  port: {
+    name: 'COINRACK_PORT',
+    doc: 'Port of REST, MCP, the web pages, `/healthz` and `/readyz`.',
+    schema: values.port,
+    default: '8080',
+  },
+  metricsPort: {
+    name: 'COINRACK_METRICS_PORT',
+    doc: 'Port on 127.0.0.1 of `/metrics` (Prometheus) and of the detailed `/readyz`. `0` turns it off.',
+    schema: values.portOrOff,
+    default: '8081',
+  },
+  publicUrl: {
+    name: 'COINRACK_PUBLIC_URL',
+    doc: 'Where customers reach the service; every link is built from it. Production demands `https`.',
+    schema: values.origin,
+    otherwise: 'demo: `http://<host>:<port>`; production: must be set',
+  },
+  publicIp: {
+    name: 'COINRACK_PUBLIC_IP',
+    doc: 'Address that customers of plans with a shared address connect to by SSH.',
+    schema: values.ipAddress,
+    otherwise: 'demo: `127.0.0.1`; production: must be set',
+  },
+  sshPorts: {
+    name: 'COINRACK_SSH_PORTS',
+    doc: 'Ports of the public address that are given to machines with a shared address, both ends included.',
+    schema: values.portRange,
+    default: '22000-25999',
+  },
+  trustedProxies: {
+    name: 'COINRACK_TRUSTED_PROXIES',
+    doc: 'Proxies whose `X-Forwarded-For` is believed: addresses and networks, separated by commas.',
+    schema: values.networks,
+    default: '',
+  },
+  dataFolder: {
+    name: 'COINRACK_DATA',
+    doc: 'Data folder: everything that must survive. Back it up.',
+    schema: values.absolutePath,
+    otherwise: 'root: `/var/lib/coinrack`; else `$XDG_DATA_HOME/coinrack` or `~/.local/share/coinrack`',
+  },
+  cacheFolder: {
+    name: 'COINRACK_CACHE',
+    doc: 'Cache: images and programs that can be made again.',
+    schema: values.absolutePath,
+    otherwise: 'root: `/var/cache/coinrack`; else `$XDG_CACHE_HOME/coinrack` or `~/.cache/coinrack`',
+  },
+  databaseUrl: {
+    name: 'DATABASE_URL',
+    doc: 'A PostgreSQL server to use. Without it the service runs its own inside the data folder.',
+    schema: values.urlOf('postgres', 'postgresql'),
+    otherwise: 'embedded PostgreSQL',
+    secret: true,
+  },
+  serverSecret: {
+    name: 'COINRACK_SERVER_SECRET',
+    doc: 'Seals root passwords and signs links. At least 32 bytes.',
+    schema: values.secret,
+    otherwise: 'demo: made once and kept in the data folder; production: must be set',
+    secret: true,
+  },
+  depositSecret: {
+    name: 'COINRACK_DEPOSIT_SECRET',
+    doc: 'All deposit addresses come from it. **Never change it, and keep a copy elsewhere.** At least 32 bytes.',
+    schema: values.secret,
+    otherwise: 'demo: made once and kept in the data folder; production: must be set',
+    secret: true,
+  },
+  chainsFile: {
+    name: 'COINRACK_CHAINS',
+    doc: 'JSON file with the chains, their RPC endpoints, tokens and treasury. Production only: the demo profile has its own chains.',
+    schema: values.filePath,
+    otherwise: 'demo: embedded chains; production: must be set',
+  },
+  catalogFile: {
+    name: 'COINRACK_CATALOG',
+    doc: 'JSON file with the plans that are sold.',
+    schema: values.filePath,
+    otherwise: 'the catalog that comes with the service',
+  },
+  maxTopup: {
+    name: 'COINRACK_MAX_TOPUP',
+    doc: 'Largest single top-up, in whole US dollars.',
+    schema: values.wholeDollars,
+    default: '10000',
+  },
+  smtpUrl: {
+    name: 'SMTP_URL',
+    doc: 'Mail server, as `smtps://user:password@host`. Without it, mail is written into the data folder as `.eml` files.',
+    schema: values.urlOf('smtp', 'smtps'),
+    otherwise: 'files in the data folder',
+    secret: true,
+  },
+  mailFrom: {
+    name: 'COINRACK_MAIL_FROM',
+    doc: 'Sender of all mail, as `Name <address>` or an address.',
+    schema: values.mailAddress,
+    otherwise: '`no-reply@` and the host of the public URL',
+  },
+  reservedDomains: {
+    name: 'COINRACK_RESERVED_DOMAINS',
+    doc: "Domains that nobody may register with, your own for one; the standards' reserved ones are always refused.",
+    schema: values.domains,
+    default: '',
+  },
+  logLevel: {
+    name: 'COINRACK_LOG_LEVEL',
+    doc: 'Least important level that is logged.',
+    schema: values.oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    default: 'info',
+  },
+} as const satisfies Record<string, Setting>
+
+const perAccount = (what: string, limit: string) => ({ doc: `${what}, per account.`, default: limit })
+const perAddress = (what: string, limit: string) => ({ doc: `${what}, per client address.`, default: limit })
+
+/** Each rate class by its name; the setting of `passwordResets` is `COINRACK_RATE_PASSWORD_RESETS`. */
+export const rateClasses = {
+  orders: perAccount('Orders', '10/min'),
+  topups: perAccount('Top-ups', '10/min'),
+  passwordResets: perAccount('Root password resets', '5/10min'),
+  reinstalls: perAccount('Reinstalls', '5/h'),
+  console: perAccount('Consoles opened', '20/min'),
+  sandboxes: perAccount('Sandboxes made', '60/min'),
+  register: perAddress('Registrations', '20/h'),
+  login: perAddress('Logins and one-time codes', '10/10min'),
+  badTokens: perAddress('Requests with a wrong token', '60/min'),
+  default: perAccount('Everything else', '600/min'),
+}
+
+type RateClassName = keyof typeof rateClasses
+
+/** The settings of all rate classes, by class. */
+export const rateSettings = Object.fromEntries<Setting<values.Rate>>(
+  Object.entries(rateClasses).map(([rateClass, declared]) => {
+    const name = `COINRACK_RATE_${rateClass.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+    return [rateClass, { name, schema: values.rate, ...declared }]
+  }),
+) as Record<RateClassName, Setting<values.Rate>>
+
+/** Where the file of settings lies; itself no part of the file. */
+export const CONFIG_FILE_SETTING = 'COINRACK_CONFIG'

@@ -1,0 +1,131 @@
+import { isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { z } from 'zod'
+
+/*
+ * The kinds of value that a setting can have. Each reads text and says in its message what it expected.
+ */
+
+/** At most `limit` requests in `windowSeconds`. */
+export interface Rate {
+  limit: number
+  windowSeconds: number
+}
+
+export interface PortRange {
+  from: number
+  /** Inclusive. */
+  to: number
+}
+
+const UNIT_SECONDS = { s: 1, min: 60, h: 3_600, d: 86_400 }
+const HIGHEST_PORT = 65_535
+const MICRO_USD = 1_000_000n
+
+/** Text that `read` understands; where it returns undefined, the value is wrong and `expected` says why. */
+const value = <T>(expected: string, read: (text: string) => T | undefined) =>
+  z.string().transform((text, context): T => {
+    const result = read(text)
+    if (result !== undefined) return result
+    context.addIssue({ code: 'custom', message: `expected ${expected}` })
+    return z.NEVER
+  })
+
+const wholeNumber = (text: string, lowest: number, highest: number) => {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  return number >= lowest && number <= highest ? number : undefined
+}
+
+const list = (text: string) => text.split(/[\s,]+/).filter((item) => item !== '')
+
+/** `20/h`, `10/min`, `5/10min`. */
+export const rate = value(
+  'a rate such as 20/h, 10/min or 5/10min (units: s, min, h, d)',
+  (text): Rate | undefined => {
+    const match = /^(\d{1,9})\/(\d{1,6})?(s|min|h|d)$/.exec(text)
+    if (!match) return undefined
+    const limit = Number(match[1])
+    const windowSeconds = Number(match[2] ?? 1) * UNIT_SECONDS[match[3] as keyof typeof UNIT_SECONDS]
+    return limit > 0 && windowSeconds > 0 ? { limit, windowSeconds } : undefined
+  },
+)
+
+export const port = value(`a port from 1 to ${HIGHEST_PORT}`, (text) => wholeNumber(text, 1, HIGHEST_PORT))
+
+export const portOrOff = value(`a port from 1 to ${HIGHEST_PORT}, or 0 for none`, (text) =>
+  wholeNumber(text, 0, HIGHEST_PORT),
+)
+
+/** `22000-25999`. */
+export const portRange = value(
+  'two ports from 1024 up, such as 22000-25999',
+  (text): PortRange | undefined => {
+    const [from, to, ...rest] = text.split('-').map((part) => wholeNumber(part, 1024, HIGHEST_PORT))
+    return from !== undefined && to !== undefined && from <= to && rest.length === 0
+      ? { from, to }
+      : undefined
+  },
+)
+
+export const flag = value('true or false', (text) =>
+  text === 'true' ? true : text === 'false' ? false : undefined,
+)
+
+export const oneOf = <const T extends string>(...words: T[]) =>
+  value(`one of ${words.join(', ')}`, (text) => words.find((word) => word === text))
+
+export const ipAddress = value('an IP address', (text) => (isIP(text) ? text : undefined))
+
+/** A name or an address to listen on. */
+export const hostName = value('an IP address or a host name', (text) =>
+  isIP(text) || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) ? text : undefined,
+)
+
+export const absolutePath = value('an absolute path', (text) => (text.startsWith('/') ? text : undefined))
+
+export const filePath = value('the path of a file', (text) => (text === '' ? undefined : text))
+
+/** Scheme, host and port only; written without a slash at its end. */
+export const origin = value('an address such as https://vps.example.net, without a path', (text) => {
+  const url = URL.parse(text)
+  const plain = url && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(url.href)
+  return plain ? url.origin : undefined
+})
+
+export const urlOf = (...protocols: string[]) =>
+  value(`an address that begins with ${protocols.map((name) => `${name}://`).join(' or ')}`, (text) =>
+    protocols.includes(URL.parse(text)?.protocol.slice(0, -1) ?? '') ? text : undefined,
+  )
+
+/** IP addresses and networks (`10.0.0.0/8`), separated by commas. */
+export const networks = value('IP addresses or networks such as 10.0.0.0/8, separated by commas', (text) =>
+  list(text).every(isNetwork) ? list(text) : undefined,
+)
+
+function isNetwork(text: string): boolean {
+  const [address = '', length, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return length === undefined || wholeNumber(length, 0, version === 4 ? 32 : 128) !== undefined
+}
+
+/** Lower-case ASCII domains. */
+export const domains = value('domains separated by commas', (text) => {
+  const names = list(text).map((name) => domainToASCII(name.toLowerCase()))
+  return names.every((name) => /^([a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}$/.test(name)) ? names : undefined
+})
+
+export const mailAddress = value('an e-mail address, with or without a name before it', (text) =>
+  /^([^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text) ? text : undefined,
+)
+
+/** Whole US dollars, as micro-dollars. */
+export const wholeDollars = value('whole US dollars, from 3 to 1000000', (text) => {
+  const dollars = wholeNumber(text, 3, 1_000_000)
+  return dollars === undefined ? undefined : BigInt(dollars) * MICRO_USD
+})
+
+/** At least 32 bytes that were plainly not typed in a hurry. */
+export const secret = value('at least 32 random bytes, as from: openssl rand -hex 32', (text) =>
+  Buffer.byteLength(text) >= 32 && new Set(text).size >= 10 ? text : undefined,
+)

@@ -1,0 +1,6 @@
+import { configDocument } from '@coinrack/server/config-document.ts'
+
+/** Committed files that follow from declarations in the code: the path from the root, and how its text is made. */
+export const generatedFiles: Record<string, () => string | Promise<string>> = {
+  'docs/configuration.md': configDocument,
+}
