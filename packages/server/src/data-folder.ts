@@ -1,0 +1,103 @@
+import { chmod, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { lockFile } from '@coinrack/host/file-lock.ts'
+import { CommandError, runCommand } from '@coinrack/host/run-command.ts'
+import type { ServiceUser } from '@coinrack/host/service-user.ts'
+import { dataLayout } from './data-layout.ts'
+import { keptSecret, readOptional, writeAtomically } from './kept-secret.ts'
+
+export interface DataFolder {
+  path: string
+  /** A secret of this folder, for when the operator set none; see `keptSecret`. */
+  secret(name: 'server' | 'deposit'): Promise<string>
+  /** Lets another service have the folder. */
+  close(): Promise<void>
+}
+
+/** The data folder cannot be used as it is. */
+export class DataFolderError extends Error {
+  override name = 'DataFolderError'
+  readonly code: 'data_folder_in_use' | 'data_folder_of_other_profile' | 'data_folder_unreachable'
+  readonly fix: string
+
+  constructor(code: DataFolderError['code'], message: string, fix: string) {
+    super(`${message}\n  ${fix}`)
+    this.code = code
+    this.fix = fix
+  }
+}
+
+/**
+ * Opens the data folder for one service: makes what is missing, sets its modes, takes its lock.
+ * The lock is the kernel's, so a killed service leaves nothing behind that blocks.
+ * @throws DataFolderError
+ */
+export async function openDataFolder(options: {
+  path: string
+  profile: string
+  user: ServiceUser | undefined
+}): Promise<DataFolder> {
+  const { path, profile, user } = options
+  const layout = dataLayout(path)
+  await prepareDataFolder(path, user)
+
+  const { lock, ...held } = await lockFile(layout.servicePidFile)
+  if (!lock) {
+    const holder = 'heldBy' in held && held.heldBy ? `process ${held.heldBy}` : 'a process'
+    throw new DataFolderError(
+      'data_folder_in_use',
+      `Another service (${holder}) runs on the data folder ${path}`,
+      'End it with Ctrl-C or npm run stop, or set COINRACK_DATA to another folder.',
+    )
+  }
+  try {
+    await claimForProfile(layout.profile, profile)
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+  return {
+    path,
+    secret: (name) => keptSecret(join(layout.secrets, name)),
+    close: () => lock.release(),
+  }
+}
+
+/**
+ * Makes the data folder and its private folders, with their modes.
+ * @throws DataFolderError when the service user could not get there
+ */
+export async function prepareDataFolder(path: string, user: ServiceUser | undefined): Promise<void> {
+  const { secrets, mail, run } = dataLayout(path)
+  await mkdir(path, { recursive: true })
+  await chmod(path, user ? 0o711 : 0o700)
+  for (const folder of [secrets, mail]) await mkdir(folder, { recursive: true, mode: 0o700 })
+  await mkdir(run, { recursive: true, mode: 0o755 })
+  if (user) await demandReachable(path, user)
+}
+
+/** A folder under someone's private home looks fine to root, and cannot be entered by the service user. */
+async function demandReachable(path: string, user: ServiceUser): Promise<void> {
+  try {
+    await runCommand('test', ['-x', path], { user })
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.exitCode !== 1) throw error
+    throw new DataFolderError(
+      'data_folder_unreachable',
+      `The system user ${user.name}, which PostgreSQL and the machines run as, cannot enter ${path}`,
+      'Set COINRACK_DATA to a folder outside of private home folders, such as /var/lib/coinrack.',
+    )
+  }
+}
+
+/** Test money and real money never share a ledger: a data folder keeps the profile that it was made with. */
+async function claimForProfile(file: string, profile: string): Promise<void> {
+  const owner = (await readOptional(file))?.trim() ?? profile
+  if (owner !== profile)
+    throw new DataFolderError(
+      'data_folder_of_other_profile',
+      `This data folder was made by the ${owner} profile, and the profile is now ${profile}`,
+      'Set COINRACK_DATA to a new folder: balances of the demo are not money.',
+    )
+  await writeAtomically(file, `${profile}\n`, 0o644)
+}

@@ -1,0 +1,25 @@
+import { join } from 'node:path'
+
+/**
+ * What lies where in the data folder. Run by root, the folder is root's with mode 0711, so that programs that run as the
+ * service user reach what is theirs and cannot list the rest; otherwise it is the caller's, mode 0700.
+ *
+ * Every program that outlives the service holds the lock of `run/<kind>/<name>.pid` for life (see
+ * `startDetached`): that is how the next start finds it, and how `npm run stop` ends it.
+ */
+export const dataLayout = (dataFolder: string) => ({
+  /** Which profile the folder belongs to. */
+  profile: join(dataFolder, 'profile'),
+  /** Secrets made here, one file each; 0700. */
+  secrets: join(dataFolder, 'secrets'),
+  /** The password of PostgreSQL's two roles, `coinrack` and the superuser `postgres`. */
+  postgresPassword: join(dataFolder, 'secrets', 'postgres'),
+  /** Mail that no server was configured for; 0700. */
+  mail: join(dataFolder, 'mail'),
+  /** Embedded PostgreSQL: its cluster and its socket; the service user's, 0700. */
+  postgres: join(dataFolder, 'postgres'),
+  /** Pid files: `service.pid`, and one folder for each kind of detached program. */
+  run: join(dataFolder, 'run'),
+  servicePidFile: join(dataFolder, 'run', 'service.pid'),
+  postgresPidFile: join(dataFolder, 'run', 'postgres', 'postgres.pid'),
+})
