@@ -1,5 +1,5 @@
 import type { Hash, Hex } from 'viem'
-import type { Network } from './chain-settings.ts'
+import type { ChainSettings, Network } from './chain-settings.ts'
 
 export interface BlockRef {
   number: number
@@ -44,4 +44,10 @@ export interface ChainPort {
   receipt(txHash: Hash): Promise<TransferReceipt | undefined>
   /** Makes an empty block; demo chains only. */
   mine?(): Promise<void>
+}
+
+/** A chain that the service takes money on. */
+export interface Chain {
+  settings: ChainSettings
+  port: ChainPort
 }

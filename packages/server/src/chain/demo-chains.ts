@@ -74,7 +74,7 @@ export async function startDemoChains(options: DemoChainsOptions): Promise<DemoC
         tokens,
         treasury,
         confirmation,
-        pollMs: 500,
+        pollMs: 1_000,
         demo: true,
       }
     }),

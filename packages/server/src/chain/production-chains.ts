@@ -1,4 +1,8 @@
+import { networks, tokenSymbols } from '@coinrack/contract/invoices.ts'
+import { type Address, getAddress, isAddress } from 'viem'
+import { z } from 'zod'
 import type { ChainSettings, Network, TokenSettings } from './chain-settings.ts'
+import { confirmationPolicies } from './confirmation-policy.ts'
 
 /** What is known of a network beforehand; endpoints, treasury and changes come from the operator. */
 type NetworkDefaults = Pick<ChainSettings, 'chainId' | 'network' | 'tokens' | 'pollMs'>
@@ -17,7 +21,7 @@ const token = (symbol: TokenSettings['symbol'], address: TokenSettings['address'
  * for PYUSD on Base and on Polygon no contract of the issuer is known.
  * USDC on Polygon is the native one, not the bridged USDC.e at 0x2791...
  */
-export const productionChains: Record<Network, NetworkDefaults> = {
+const productionChains: Record<Network, NetworkDefaults> = {
   base: {
     chainId: 8453,
     network: 'base',
@@ -43,4 +47,56 @@ export const productionChains: Record<Network, NetworkDefaults> = {
       token('USDT', '0xc2132D05D31c914a87C6611C10748AEb04B58e8F'),
     ],
   },
+}
+
+const AddressText = z
+  .string()
+  .refine((text) => isAddress(text), 'Expected an address with its checksum')
+  .transform((text): Address => getAddress(text))
+
+/** `COINRACK_CHAINS`: one treasury, and the networks that money is taken on. */
+const ChainsFile = z.strictObject({
+  treasury: AddressText,
+  chains: z
+    .array(
+      z.strictObject({
+        network: z.enum(networks),
+        rpc_urls: z.array(z.url({ protocol: /^https?$/ })).min(1),
+        start_block: z.number().int().min(0).optional(),
+        /** Adds a token to the defaults, or with null takes one away. */
+        tokens: z.partialRecord(z.enum(tokenSymbols), AddressText.nullable()).default({}),
+      }),
+    )
+    .min(1)
+    .refine(
+      (chains) => new Set(chains.map(({ network }) => network)).size === chains.length,
+      'A network is named twice',
+    ),
+})
+
+/**
+ * Reads the operator's file of chains; what it leaves out is as issuers and networks publish it.
+ * The treasury is one for all chains: deposit addresses depend on it.
+ * @throws an Error that names every wrong field
+ */
+export function readProductionChains(text: string): ChainSettings[] {
+  const result = ChainsFile.safeParse(JSON.parse(text))
+  if (!result.success) throw new Error(`The chains file does not hold:\n${z.prettifyError(result.error)}`)
+  const { treasury, chains } = result.data
+  return chains.map(({ network, rpc_urls, start_block, tokens }) => {
+    const defaults = productionChains[network]
+    const wanted = new Map(defaults.tokens.map(({ symbol, address }) => [symbol, address]))
+    for (const [symbol, address] of Object.entries(tokens) as [TokenSettings['symbol'], Address | null][]) {
+      if (address) wanted.set(symbol, address)
+      else wanted.delete(symbol)
+    }
+    return {
+      ...defaults,
+      tokens: [...wanted].map(([symbol, address]) => token(symbol, address)),
+      rpcUrls: rpc_urls,
+      startBlock: start_block,
+      treasury,
+      confirmation: confirmationPolicies[network],
+    }
+  })
 }

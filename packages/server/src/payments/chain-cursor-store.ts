@@ -1,0 +1,62 @@
+import type { ChainHeights } from '../chain/confirmation-policy.ts'
+import type { Queryable } from '../database/transaction.ts'
+
+/** How far a chain was looked through. */
+export interface ChainCursor {
+  genesis_hash: string
+  /** All blocks up to this one. */
+  scanned_number: number
+  scanned_hash: string
+  finalized_number: number
+}
+
+export async function readCursor(db: Queryable, chainId: number): Promise<ChainCursor | undefined> {
+  const { rows } = await db.query<ChainCursor>(
+    `select genesis_hash, scanned_number::integer, scanned_hash, finalized_number::integer
+     from chain_cursor where chain_id = $1`,
+    [chainId],
+  )
+  return rows[0]
+}
+
+/** Begins to watch a chain after this block, or anew on a chain with another genesis. */
+export async function beginCursor(
+  db: Queryable,
+  chainId: number,
+  genesisHash: string,
+  block: { number: number; hash: string },
+  heights: ChainHeights,
+): Promise<void> {
+  await db.query(
+    `insert into chain_cursor
+       (chain_id, genesis_hash, scanned_number, scanned_hash, head_number, safe_number, finalized_number)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (chain_id) do update set genesis_hash = excluded.genesis_hash,
+       scanned_number = excluded.scanned_number, scanned_hash = excluded.scanned_hash,
+       head_number = excluded.head_number, safe_number = excluded.safe_number,
+       finalized_number = excluded.finalized_number`,
+    [chainId, genesisHash, block.number, block.hash, heights.head, heights.safe, heights.finalized],
+  )
+}
+
+export async function moveCursor(
+  db: Queryable,
+  chainId: number,
+  block: { number: number; hash: string },
+): Promise<void> {
+  await db.query('update chain_cursor set scanned_number = $2, scanned_hash = $3 where chain_id = $1', [
+    chainId,
+    block.number,
+    block.hash,
+  ])
+}
+
+/** @returns whether the chain has grown */
+export async function saveHeights(db: Queryable, chainId: number, heights: ChainHeights): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update chain_cursor set head_number = $2, safe_number = $3, finalized_number = $4
+     where chain_id = $1 and (head_number, safe_number, finalized_number) is distinct from ($2, $3, $4)`,
+    [chainId, heights.head, heights.safe, heights.finalized],
+  )
+  return rowCount === 1
+}

@@ -1,0 +1,89 @@
+import { Invoice as InvoiceSchema } from '@coinrack/contract/invoices.ts'
+import type { z } from 'zod'
+import { decideConfirmation } from '../chain/confirmation-policy.ts'
+import type { Services } from '../services.ts'
+import { depositsOfInvoices, earlyCredits } from './deposit-store.ts'
+import { type Invoice, invoiceBySecret } from './invoice-store.ts'
+import { showInvoice } from './show-invoice.ts'
+
+/** What the checkout page of an invoice shows, as JSON. */
+export interface CheckoutView {
+  /** `waiting` for a transfer, `seen` on chain with confirmations running, `credited`; or ended without payment. */
+  state: 'waiting' | 'seen' | 'credited' | 'expired' | 'cancelled'
+  /** Of the payment that has furthest to go, while there is one: `confirmations` of `required`. */
+  progress: { confirmations: number; required: number } | null
+  invoice: z.input<typeof InvoiceSchema>
+}
+
+/** Streams are checked at least this often, should an announcement be lost. */
+const HEARTBEAT_MS = 15_000
+
+/** The checkout view of the invoice with this secret; undefined when there is none. */
+export async function checkoutView(services: Services, secret: string): Promise<CheckoutView | undefined> {
+  const invoice = await invoiceBySecret(services.db, secret)
+  return invoice && viewOf(services, invoice)
+}
+
+/**
+ * The checkout view now, and again whenever it changes, until the invoice is closed and nothing of it is under way.
+ * @param signal ends the stream, when the reader is gone
+ */
+export async function* checkoutEvents(
+  services: Services,
+  secret: string,
+  signal: AbortSignal,
+): AsyncGenerator<CheckoutView, void> {
+  const ended = aborted(signal)
+  let shown = ''
+  while (!signal.aborted) {
+    const invoice = await invoiceBySecret(services.db, secret)
+    if (!invoice) return
+    // Listening begins before the view is made, so that no change falls in between.
+    const changed = services.changes.wait(invoice.id, HEARTBEAT_MS)
+    const view = await viewOf(services, invoice)
+    const text = JSON.stringify(view)
+    if (text !== shown) yield view
+    shown = text
+    if (invoice.status !== 'unpaid' && invoice.pending === 0n) return
+    await Promise.race([changed, ended])
+  }
+}
+
+async function viewOf(services: Services, invoice: Invoice): Promise<CheckoutView> {
+  return {
+    state: stateOf(invoice),
+    progress: await progressOf(services, invoice),
+    invoice: InvoiceSchema.encode(await showInvoice(services.db, services, invoice)),
+  }
+}
+
+function stateOf({ status, pending }: Invoice): CheckoutView['state'] {
+  if (pending > 0n) return 'seen'
+  if (status === 'unpaid') return 'waiting'
+  return status === 'paid' ? 'credited' : status
+}
+
+async function progressOf({ db, chains }: Services, invoice: Invoice): Promise<CheckoutView['progress']> {
+  const seen = (await depositsOfInvoices(db, [invoice.id])).filter(({ status }) => status === 'seen')
+  if (seen.length === 0) return null
+  const early = await earlyCredits(db, invoice.account_id)
+  return seen
+    .flatMap((deposit) => {
+      const chain = chains.find(({ settings }) => settings.chainId === deposit.chain_id)
+      if (!chain) return []
+      const at = { amount: deposit.amount, block: deposit.block_number }
+      const { confirmations, required } = decideConfirmation(chain.settings.confirmation, at, deposit, early)
+      return [{ confirmations: Math.min(confirmations, required), required }]
+    })
+    .reduce<CheckoutView['progress']>((worst, next) => {
+      const left = (progress: { confirmations: number; required: number }) =>
+        progress.required - progress.confirmations
+      return worst === null || left(next) > left(worst) ? next : worst
+    }, null)
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

@@ -1,0 +1,74 @@
+import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { Services } from '../services.ts'
+
+export interface DepositAddress {
+  counter: bigint
+  /** Lower-case. */
+  address: string
+  account_id: string
+  /** Null: the account's own. */
+  invoice_id: string | null
+}
+
+/** The account's own deposit address, made when it is first asked for. */
+export async function ensureAccountAddress(
+  tx: Transaction,
+  services: Services,
+  accountId: string,
+): Promise<void> {
+  const { rowCount } = await tx.query(
+    'select from deposit_address where account_id = $1 and invoice_id is null',
+    [accountId],
+  )
+  if (rowCount === 0) await addAddress(tx, services, accountId, null)
+}
+
+/** The deposit address of one invoice. */
+export async function addInvoiceAddress(
+  tx: Transaction,
+  services: Services,
+  accountId: string,
+  invoiceId: string,
+): Promise<void> {
+  await addAddress(tx, services, accountId, invoiceId)
+}
+
+async function addAddress(tx: Transaction, services: Services, accountId: string, invoiceId: string | null) {
+  const { rows } = await tx.query<{ counter: bigint }>(`select nextval('deposit_counter') as counter`)
+  const { counter } = rows[0]!
+  await tx.query(
+    `insert into deposit_address (counter, address, account_id, invoice_id, created_at) values ($1, $2, $3, $4, $5)
+     on conflict (account_id) where invoice_id is null do nothing`,
+    [counter, services.depositAddressOf(counter).toLowerCase(), accountId, invoiceId, services.clock.now()],
+  )
+}
+
+/** All deposit addresses in memory: a chain shows every transfer of a token, and nearly none is for us. */
+export interface KnownAddresses {
+  /** Learns those that were added since. */
+  refresh(): Promise<void>
+  find(address: string): DepositAddress | undefined
+}
+
+/**
+ * Addresses are read again for ten minutes after they were made: a transaction that made one can commit after a
+ * younger one did.
+ */
+export function knownAddresses(db: Queryable): KnownAddresses {
+  const known = new Map<string, DepositAddress>()
+  let newest: Date | null = null
+  return {
+    async refresh() {
+      const { rows } = await db.query<DepositAddress & { created_at: Date }>(
+        `select counter, address, account_id, invoice_id, created_at from deposit_address
+         where $1::timestamptz is null or created_at > $1::timestamptz - interval '10 minutes'`,
+        [newest],
+      )
+      for (const row of rows) {
+        known.set(row.address, row)
+        if (newest === null || row.created_at > newest) newest = row.created_at
+      }
+    },
+    find: (address) => known.get(address),
+  }
+}

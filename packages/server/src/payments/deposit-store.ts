@@ -1,0 +1,162 @@
+import type { TransferLog } from '../chain/chain-port.ts'
+import type { TokenSymbol } from '../chain/chain-settings.ts'
+import type { ChainHeights, EarlyCredits } from '../chain/confirmation-policy.ts'
+import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { DepositAddress } from './deposit-address-store.ts'
+
+export interface Deposit {
+  id: string
+  chain_id: number
+  tx_hash: `0x${string}`
+  log_index: number
+  block_number: number
+  block_hash: `0x${string}`
+  token: TokenSymbol
+  token_address: string
+  address: string
+  account_id: string
+  invoice_id: string | null
+  /** micro-USD */
+  amount: bigint
+  status: 'seen' | 'credited' | 'orphaned'
+  credits: number
+}
+
+const COLUMNS = `id, chain_id, tx_hash, log_index, block_number::integer, block_hash, token, token_address, address,
+  account_id, invoice_id, amount, status, credits`
+
+/**
+ * Writes down a transfer to one of our addresses. One that is known already is only brought up to date: where it is
+ * now, and that it is back when the chain had dropped it.
+ * @returns whether that changed anything
+ */
+export async function recordDeposit(
+  tx: Transaction,
+  transfer: TransferLog,
+  to: DepositAddress,
+  as: { id: string; chainId: number; token: TokenSymbol; at: Date },
+): Promise<{ account_id: string; invoice_id: string | null } | undefined> {
+  const { rows } = await tx.query<{ account_id: string; invoice_id: string | null }>(
+    `insert into deposit (id, chain_id, tx_hash, log_index, block_number, block_hash, token, token_address, address,
+       account_id, invoice_id, amount, seen_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11, (
+       select id from invoice where account_id = $10 and kind = 'topup' order by id desc limit 1
+     )), $12, $13)
+     on conflict (chain_id, tx_hash, log_index) do update set
+       block_number = excluded.block_number,
+       block_hash = excluded.block_hash,
+       status = case when deposit.status = 'orphaned' then 'seen' else deposit.status end
+     where not deposit.final
+       and (deposit.block_hash <> excluded.block_hash or deposit.status = 'orphaned')
+     returning account_id, invoice_id`,
+    [
+      as.id,
+      as.chainId,
+      transfer.txHash,
+      transfer.logIndex,
+      transfer.blockNumber,
+      transfer.blockHash,
+      as.token,
+      transfer.token,
+      to.address,
+      to.account_id,
+      to.invoice_id,
+      transfer.value,
+      as.at,
+    ],
+  )
+  return rows[0]
+}
+
+/** Deposits of a chain that it could still take back, in the order of the chain. */
+export async function openDeposits(db: Queryable, chainId: number): Promise<Deposit[]> {
+  const { rows } = await db.query<Deposit>(
+    `select ${COLUMNS} from deposit where chain_id = $1 and not final and status <> 'orphaned'
+     order by block_number, log_index`,
+    [chainId],
+  )
+  return rows
+}
+
+/** The deposit is now in another block. */
+export async function moveDeposit(
+  db: Queryable,
+  id: string,
+  block: { number: number; hash: string },
+): Promise<void> {
+  await db.query('update deposit set block_number = $2, block_hash = $3 where id = $1', [
+    id,
+    block.number,
+    block.hash,
+  ])
+}
+
+/** @returns how often it is credited with this time; undefined when it is no longer the deposit that was judged */
+export async function markCredited(tx: Transaction, deposit: Deposit, at: Date): Promise<number | undefined> {
+  const { rows } = await tx.query<{ credits: number }>(
+    `update deposit set status = 'credited', credits = credits + 1, credited_at = $3
+     where id = $1 and block_hash = $2 and status = 'seen' returning credits`,
+    [deposit.id, deposit.block_hash, at],
+  )
+  return rows[0]?.credits
+}
+
+/** @returns what it was before; undefined when it is no longer the deposit that was judged */
+export async function markOrphaned(
+  tx: Transaction,
+  deposit: Deposit,
+): Promise<{ status: Deposit['status']; credits: number } | undefined> {
+  const { rows } = await tx.query<{ status: Deposit['status']; credits: number }>(
+    `update deposit set status = 'orphaned'
+     from (select id, status from deposit where id = $1 for update) before
+     where deposit.id = before.id and deposit.block_hash = $2 and before.status <> 'orphaned'
+     returning before.status, deposit.credits`,
+    [deposit.id, deposit.block_hash],
+  )
+  return rows[0]
+}
+
+/** Its block is final: nobody needs to look at it again. */
+export async function markFinal(db: Queryable, deposit: Deposit): Promise<void> {
+  await db.query(
+    `update deposit set final = true where id = $1 and block_hash = $2 and status = 'credited'`,
+    [deposit.id, deposit.block_hash],
+  )
+}
+
+/** What the account was credited that a chain could still take back, over all chains. */
+export async function earlyCredits(db: Queryable, accountId: string): Promise<EarlyCredits> {
+  const { rows } = await db.query<{ not_safe: bigint; not_finalized: bigint }>(
+    `select coalesce(sum(amount) filter (where block_number > safe_number), 0)::bigint as not_safe,
+       coalesce(sum(amount) filter (where block_number > finalized_number), 0)::bigint as not_finalized
+     from deposit join chain_cursor using (chain_id)
+     where account_id = $1 and status = 'credited' and not final`,
+    [accountId],
+  )
+  return { notSafe: rows[0]!.not_safe, notFinalized: rows[0]!.not_finalized }
+}
+
+/** A deposit as its invoice shows it, with where its chain stood when it was last looked at. */
+export type DepositWithHeights = Deposit & ChainHeights
+
+export async function depositsOfInvoices(db: Queryable, invoiceIds: string[]): Promise<DepositWithHeights[]> {
+  const { rows } = await db.query<DepositWithHeights>(
+    `select ${COLUMNS}, head_number::integer as head, safe_number::integer as safe, finalized_number::integer as finalized
+     from deposit join chain_cursor using (chain_id)
+     where invoice_id = any($1::text[]) order by seen_at, id`,
+    [invoiceIds],
+  )
+  return rows
+}
+
+/**
+ * A demo chain lost the blocks after this one, with the machine it ran on. What was credited stays so, for good; what
+ * was only seen never counts.
+ */
+export async function writeOffBlocksAfter(db: Queryable, chainId: number, block: number): Promise<void> {
+  await db.query(
+    `update deposit set final = status = 'credited', status = case status when 'seen' then 'orphaned' else status end
+     where chain_id = $1 and block_number > $2 and not final`,
+    [chainId, block],
+  )
+}

@@ -1,0 +1,145 @@
+import type { Network, TokenSymbol } from '../chain/chain-settings.ts'
+import { announce } from '../database/changes.ts'
+import type { Queryable, Transaction } from '../database/transaction.ts'
+
+export interface InvoiceRow {
+  id: string
+  account_id: string
+  kind: 'topup' | 'order'
+  order_id: string | null
+  /** micro-USD */
+  amount: bigint
+  status: 'unpaid' | 'paid' | 'expired' | 'cancelled'
+  secret: string
+  network: Network | null
+  token: TokenSymbol | null
+  created_at: Date
+  expires_at: Date
+  paid_at: Date | null
+}
+
+/** An invoice with what came in for it, in micro-USD. */
+export interface Invoice extends InvoiceRow {
+  /** Where it is paid; lower-case. */
+  address: string
+  /** Credited so far. */
+  received: bigint
+  /** Seen on chain and not credited yet. */
+  pending: bigint
+}
+
+const INVOICE = `
+  select invoice.*, deposit_address.address, paid.received, paid.pending
+  from invoice
+  join deposit_address on deposit_address.account_id = invoice.account_id
+    and deposit_address.invoice_id is not distinct from case when invoice.kind = 'order' then invoice.id end
+  cross join lateral (
+    select coalesce(sum(amount) filter (where status = 'credited'), 0)::bigint as received,
+      coalesce(sum(amount) filter (where status = 'seen'), 0)::bigint as pending
+    from deposit where deposit.invoice_id = invoice.id
+  ) paid`
+
+export async function invoiceById(db: Queryable, id: string): Promise<Invoice> {
+  const { rows } = await db.query<Invoice>(`${INVOICE} where invoice.id = $1`, [id])
+  if (!rows[0]) throw new Error(`There is no invoice ${id}`)
+  return rows[0]
+}
+
+export async function invoiceBySecret(db: Queryable, secret: string): Promise<Invoice | undefined> {
+  const { rows } = await db.query<Invoice>(`${INVOICE} where invoice.secret = $1`, [secret])
+  return rows[0]
+}
+
+/** The invoice, locked: no other payment, expiry or cancellation of it happens before the transaction ends. */
+export async function lockInvoice(tx: Transaction, id: string): Promise<Invoice> {
+  await tx.query('select from invoice where id = $1 for update', [id])
+  return invoiceById(tx, id)
+}
+
+/** Newest first, those before the `before` id. */
+export async function invoicesOf(
+  db: Queryable,
+  accountId: string,
+  page: { limit: number; before?: string; status?: string },
+): Promise<Invoice[]> {
+  const { rows } = await db.query<Invoice>(
+    `select * from (${INVOICE} where invoice.account_id = $1 and ($2::text is null or invoice.id < $2)) found
+     where $3::text is null
+       or $3 = case when status = 'unpaid' and pending > 0 then 'confirming' else status end
+     order by id desc limit $4`,
+    [accountId, page.before ?? null, page.status ?? null, page.limit],
+  )
+  return rows
+}
+
+export async function unpaidTopup(db: Queryable, accountId: string): Promise<Invoice | undefined> {
+  const { rows } = await db.query<Invoice>(
+    `${INVOICE} where invoice.account_id = $1 and invoice.kind = 'topup' and invoice.status = 'unpaid'`,
+    [accountId],
+  )
+  return rows[0]
+}
+
+/** @returns false when the account has an unpaid top-up already; waits for one that is being made */
+export async function insertInvoice(
+  tx: Transaction,
+  row: Omit<InvoiceRow, 'status' | 'paid_at'>,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `insert into invoice (id, account_id, kind, order_id, amount, secret, network, token, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     on conflict (account_id) where kind = 'topup' and status = 'unpaid' do nothing`,
+    [
+      row.id,
+      row.account_id,
+      row.kind,
+      row.order_id,
+      row.amount,
+      row.secret,
+      row.network,
+      row.token,
+      row.created_at,
+      row.expires_at,
+    ],
+  )
+  return rowCount === 1
+}
+
+/** Ends an unpaid invoice, and says so to whoever waits for it; one that ended before stays as it is. */
+export async function closeInvoice(
+  tx: Transaction,
+  id: string,
+  status: 'paid' | 'expired' | 'cancelled',
+  at: Date,
+): Promise<void> {
+  await tx.query(
+    `update invoice set status = $2, paid_at = case when $2 = 'paid' then $3::timestamptz end
+     where id = $1 and status = 'unpaid'`,
+    [id, status, at],
+  )
+  await announce(tx, id)
+}
+
+/** Unpaid invoices whose time is over and that no payment is under way for. */
+export async function overdueInvoices(db: Queryable, now: Date): Promise<{ id: string }[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from invoice where status = 'unpaid' and expires_at <= $1
+       and not exists (select from deposit where invoice_id = invoice.id and status = 'seen')
+     order by expires_at limit 100`,
+    [now],
+  )
+  return rows
+}
+
+/** Unpaid order invoices that are covered by what was credited for them: their order could not be begun then. */
+export async function coveredInvoices(db: Queryable): Promise<{ id: string; account_id: string }[]> {
+  const { rows } = await db.query<{ id: string; account_id: string }>(
+    `select id, account_id from invoice where status = 'unpaid' and kind = 'order'
+       and amount <= (select sum(amount) from deposit where invoice_id = invoice.id and status = 'credited')
+     order by id limit 100`,
+  )
+  return rows
+}
+
+/** Whether any payment for it was seen that the chain did not take back. */
+export const isTouched = (invoice: Invoice) => invoice.received > 0n || invoice.pending > 0n

@@ -1,0 +1,43 @@
+import { Invoice } from '@coinrack/contract/invoices.ts'
+import { formatUsd } from '@coinrack/contract/wire.ts'
+import type { Handler } from '../handler.ts'
+import { lockBalance } from '../ledger/balance.ts'
+import { closeInvoice, invoiceById, lockInvoice } from './invoice-store.ts'
+import { checkoutUrl, showInvoice } from './show-invoice.ts'
+
+export const payInvoice: Handler<'payInvoice'> = async ({ input, caller, db, services, fail }) => {
+  const { available, owed } = await lockBalance(db, caller.accountId)
+  const invoice = await lockInvoice(db, input.invoice_id)
+  if (invoice.status !== 'unpaid') fail('invoice_closed', `The invoice is ${invoice.status}`)
+  if (invoice.kind === 'topup' && input.method === 'balance') {
+    fail('topup_by_crypto_only', 'A top-up cannot be paid from the balance that it fills')
+  }
+  const covers = owed === 0n && available >= invoice.amount
+  const method = input.method ?? (invoice.kind === 'order' && covers ? 'balance' : 'crypto')
+  const checkout_url = checkoutUrl(services, invoice)
+  if (method === 'crypto') {
+    return { status: 'initiated', invoice: await showInvoice(db, services, invoice), checkout_url }
+  }
+
+  if (owed > 0n)
+    fail('account_owes', `The account owes ${formatUsd(owed)} USD`, { fields: { owed: formatUsd(owed) } })
+  if (!covers) {
+    fail('insufficient_balance', `The balance of ${formatUsd(available)} USD does not cover the invoice`, {
+      fields: {
+        required: formatUsd(invoice.amount),
+        balance: formatUsd(available),
+        shortfall: formatUsd(invoice.amount - available),
+        currency: 'USD',
+        invoice: Invoice.encode(await showInvoice(db, services, invoice)),
+        checkout_url,
+        paid_from_balance: false,
+      },
+    })
+  }
+  const outcome = await services.ordering.payFromBalance(db, services, invoice.order_id!)
+  if (outcome === 'closed') fail('invoice_closed', 'The order of this invoice no longer awaits payment')
+  if (outcome === 'capacity') fail('capacity', 'There is no room for this machine now', { retryAfter: 60 })
+  await closeInvoice(db, invoice.id, 'paid', services.clock.now())
+  const paid = await invoiceById(db, invoice.id)
+  return { status: 'settled', invoice: await showInvoice(db, services, paid), checkout_url }
+}

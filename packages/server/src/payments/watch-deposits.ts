@@ -1,0 +1,135 @@
+import type { BlockRef, Chain } from '../chain/chain-port.ts'
+import type { ChainHeights } from '../chain/confirmation-policy.ts'
+import { announce } from '../database/changes.ts'
+import { inTransaction } from '../database/transaction.ts'
+import type { Services } from '../services.ts'
+import { beginCursor, type ChainCursor, moveCursor, readCursor, saveHeights } from './chain-cursor-store.ts'
+import { creditDeposit } from './credit-deposit.ts'
+import { knownAddresses } from './deposit-address-store.ts'
+import { openDeposits, writeOffBlocksAfter } from './deposit-store.ts'
+import { MARGIN, recheckDeposits } from './recheck-deposits.ts'
+import { scanChain } from './scan-chain.ts'
+
+/** The chain behind the endpoints is not the one that was watched before. */
+export class OtherChainError extends Error {
+  override name = 'OtherChainError'
+}
+
+/** What one look at a chain found. */
+export interface ChainReport {
+  /** The node shows less than was seen already; nothing was done. */
+  behind: boolean
+  /** The chain no longer finalizes, and nothing is credited. */
+  stalled: boolean
+}
+
+/**
+ * Makes the reconciler of one chain: each call looks once, and brings deposits, credits and invoices to what the
+ * chain says. It takes no input and can be killed at any step: the database alone says how far it got, and every
+ * step but the last is written so that doing it again changes nothing; the last, the credit, happens once.
+ * @throws ChainUnavailableError, OtherChainError; the next call goes on
+ */
+export function depositWatcher(services: Services, chain: Chain) {
+  const { db } = services
+  const { chainId } = chain.settings
+  const addresses = knownAddresses(db)
+  let genesis: string | undefined
+
+  return async (): Promise<ChainReport> => {
+    const heights = await heightsOf(chain)
+    genesis ??= (await blockAt(chain, 0)).hash
+    const cursor = await placeCursor(services, chain, genesis, heights)
+    if (heights.head < cursor.scanned_number) return { behind: true, stalled: false }
+
+    const grown = await saveHeights(db, chainId, heights)
+    await recheckDeposits(services, chain, heights)
+    await scanChain(services, chain, addresses, { scanned: cursor.scanned_number, head: heights.head })
+
+    let stalled = false
+    const seen = (await openDeposits(db, chainId)).filter(({ status }) => status === 'seen')
+    for (const deposit of seen) {
+      const confirmation = await creditDeposit(services, chain, deposit, heights)
+      stalled ||= confirmation.stalled
+      if (grown && deposit.invoice_id) await announce(db, deposit.invoice_id)
+    }
+    if (seen.length > 0) await chain.port.mine?.()
+    return { behind: false, stalled }
+  }
+}
+
+async function heightsOf({ port }: Chain): Promise<ChainHeights> {
+  const [head, safe, finalized] = await Promise.all([
+    port.block('latest'),
+    port.block('safe'),
+    port.block('finalized'),
+  ])
+  if (!head) throw new Error(`Chain ${port.chainId} has no head`)
+  return { head: head.number, safe: safe?.number ?? 0, finalized: finalized?.number ?? 0 }
+}
+
+/**
+ * Where to go on: after the last block that was looked through, or further back when the chain has replaced that
+ * block: to what it had promised to keep, and a margin before it.
+ */
+async function placeCursor(
+  services: Services,
+  chain: Chain,
+  genesis: string,
+  heights: ChainHeights,
+): Promise<ChainCursor> {
+  const { chainId, demo } = chain.settings
+  const cursor = await readCursor(services.db, chainId)
+  if (!cursor) return begin(services, chain, genesis, heights)
+
+  if (cursor.genesis_hash !== genesis) {
+    if (!demo)
+      throw new OtherChainError(`Chain ${chainId} has genesis ${genesis}, not ${cursor.genesis_hash}`)
+    services.log.error({ chainId }, 'The demo chain began anew: deposits on the old one stay as they are')
+    await writeOffBlocksAfter(services.db, chainId, -1)
+    return begin(services, chain, genesis, heights)
+  }
+  if (heights.head < cursor.scanned_number) {
+    if (!demo) return cursor
+    services.log.error({ chainId, head: heights.head }, 'The demo chain lost its newest blocks')
+    return goBack(services, chain, cursor, heights.head, { writeOff: true })
+  }
+  const scanned = await chain.port.block(cursor.scanned_number)
+  if (!scanned || scanned.hash === cursor.scanned_hash) return cursor
+  services.log.warn({ chainId, block: cursor.scanned_number }, 'The chain was reorganised')
+  const kept = Math.min(cursor.finalized_number, heights.finalized, cursor.scanned_number - MARGIN)
+  return goBack(services, chain, cursor, Math.max(0, kept), { writeOff: false })
+}
+
+async function begin(
+  services: Services,
+  chain: Chain,
+  genesis: string,
+  heights: ChainHeights,
+): Promise<ChainCursor> {
+  const { chainId, startBlock } = chain.settings
+  const block = await blockAt(chain, startBlock === undefined ? heights.head : Math.max(0, startBlock - 1))
+  await beginCursor(services.db, chainId, genesis, block, heights)
+  return (await readCursor(services.db, chainId))!
+}
+
+async function goBack(
+  services: Services,
+  chain: Chain,
+  cursor: ChainCursor,
+  to: number,
+  { writeOff }: { writeOff: boolean },
+): Promise<ChainCursor> {
+  const block = await blockAt(chain, to)
+  const { chainId } = chain.settings
+  await inTransaction(services.db, async (tx) => {
+    if (writeOff) await writeOffBlocksAfter(tx, chainId, to)
+    await moveCursor(tx, chainId, block)
+  })
+  return { ...cursor, scanned_number: block.number, scanned_hash: block.hash }
+}
+
+async function blockAt({ port }: Chain, number: number): Promise<BlockRef> {
+  const block = await port.block(number)
+  if (!block) throw new Error(`A node of chain ${port.chainId} lacks block ${number}`)
+  return block
+}
