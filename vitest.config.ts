@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['packages/**/*.test.ts', 'test/**/*.test.ts'],
+    // Long ones, for `npm run test:full`.
+    exclude: ['**/node_modules/**', ...(process.env.COINRACK_TEST_FULL ? [] : ['**/*.full.test.ts'])],
     testTimeout: 30_000,
     hookTimeout: 120_000,
   },

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/*
+ * `npm test`: everything that must hold before a change is handed in. Goes on after a failure, so that all are seen.
+ * `--full` adds the tests in `*.full.test.ts`, which take long. Other arguments choose test files, as vitest does.
+ */
+
+const root = join(import.meta.dirname, '..')
+const results = join(root, 'node_modules', '.cache', 'coinrack')
+const args = process.argv.slice(2)
+const isFull = args.includes('--full')
+const chosen = args.filter((argument) => argument !== '--full')
+
+const checks = [
+  { name: 'format and lint', command: 'biome', args: ['check', '--error-on-warnings'] },
+  { name: 'types', command: 'tsc', args: ['--project', '.'] },
+  ...(existsSync(join(root, 'openapi.json'))
+    ? [{ name: 'OpenAPI', command: 'redocly', args: ['lint', 'openapi.json'] }]
+    : []),
+]
+
+async function run(command: string, commandArgs: string[], env: Record<string, string> = {}) {
+  const child = spawn(command, commandArgs, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
+  const [exitCode] = await once(child, 'exit')
+  return exitCode === 0
+}
+
+/** Counts of vitest's own report; one that it could not write is a failure. */
+async function countTests(report: string, succeeded: boolean) {
+  const text = await readFile(report, 'utf8').catch(() => '{}')
+  const { numPassedTests: passed = 0, numFailedTests: failed = 0 } = JSON.parse(text)
+  // A file that cannot be loaded fails without a single failed test.
+  return { passed, failed: succeeded ? failed : Math.max(failed, 1) }
+}
+
+await mkdir(results, { recursive: true })
+const report = join(results, 'vitest.json')
+const summary = join(results, 'summary.json')
+await Promise.all([report, summary].map((file) => rm(file, { force: true })))
+
+const total = { passed: 0, failed: 0 }
+if (chosen.length === 0) {
+  for (const check of checks) {
+    console.log(`\n${check.name}`)
+    total[(await run(check.command, check.args)) ? 'passed' : 'failed'] += 1
+  }
+}
+const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+const succeeded = await run(
+  'vitest',
+  ['run', ...reporters, ...chosen],
+  isFull ? { COINRACK_TEST_FULL: '1' } : {},
+)
+const tests = await countTests(report, succeeded)
+total.passed += tests.passed
+total.failed += tests.failed
+
+await writeFile(summary, JSON.stringify(total))
+console.log(`\n${total.passed} passed, ${total.failed} failed`)
+process.exitCode = total.failed === 0 ? 0 : 1
