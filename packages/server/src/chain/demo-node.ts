@@ -47,18 +47,14 @@ export async function startDemoNode(chainId: number, options: DemoNodeOptions): 
   await keepReadable(state)
   const port = await freePort(kept ? { from: kept, to: kept } : {}).catch(() => freePort())
   await writeFile(portFile, String(port))
-  try {
-    await startDetached({
-      name: `chain ${chainId}`,
-      command: options.anvil,
-      args: nodeArguments(chainId, port, state),
-      pidFile: pidFile(options.dataFolder, chainId),
-      logFile: join(folder, 'anvil.log'),
-      user: options.user,
-    })
-  } catch (error) {
-    if (!(error instanceof AlreadyRunsError)) throw error
-  }
+  await startDetached({
+    name: `chain ${chainId}`,
+    command: options.anvil,
+    args: nodeArguments(chainId, port, state),
+    pidFile: pidFile(options.dataFolder, chainId),
+    logFile: join(folder, 'anvil.log'),
+    user: options.user,
+  })
   return whenReady(chainId, port)
 }
 

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ChainSettings } from './chain-settings.ts'
+import { checkChain } from './check-chain.ts'
+import type { DemoChains } from './demo-chains.ts'
+import { forwarderFactoryAddress } from './forwarder-factory.ts'
+import { startTestChains } from './testing.ts'
+
+let demo: DemoChains
+/** As a production chain: its treasury is a contract. */
+let good: ChainSettings
+
+beforeAll(async () => {
+  demo = await startTestChains()
+  const chain = demo.chains[1]!
+  good = { ...chain, treasury: forwarderFactoryAddress(chain.treasury) }
+})
+afterAll(() => demo.stop())
+
+test('default: settings that are true', async () => {
+  await checkChain(good)
+})
+
+test('error: a treasury without code', async () => {
+  await expect(checkChain(demo.chains[1]!)).rejects.toThrow('must be a multisig')
+})
+
+test('error: an endpoint of another chain', async () => {
+  const rpcUrls = [...good.rpcUrls, ...demo.chains[0]!.rpcUrls]
+  await expect(checkChain({ ...good, rpcUrls })).rejects.toThrow('is a node of chain 8453')
+})
+
+test('error: a token that is not there', async () => {
+  const tokens = demo.chains[0]!.tokens
+  await expect(checkChain({ ...good, tokens })).rejects.toThrow(
+    /USDC at .* has no code.*USDT at .* has no code/,
+  )
+})
+
+test('error: two tokens in the place of each other', async () => {
+  const [usdc, usdt] = good.tokens
+  const tokens = [{ ...usdc!, address: usdt!.address }]
+  await expect(checkChain({ ...good, tokens })).rejects.toThrow('is USDT, not USDC')
+})
