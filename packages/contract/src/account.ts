@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { Id } from './ids.ts'
+import { operation } from './operation.ts'
+import { PlainText, Timestamp } from './wire.ts'
+
+export const Account = z.object({
+  id: Id('account'),
+  email: z.string(),
+  first_name: z.string().nullable(),
+  last_name: z.string().nullable(),
+  has_password: z.boolean(),
+  email_verified: z.boolean(),
+  created_at: Timestamp,
+})
+
+export const Session = z.object({
+  token: z.string().describe('Shown once; send it as "Authorization: Bearer <token>"'),
+  token_type: z.literal('Bearer'),
+  token_expires_at: Timestamp,
+  account: Account,
+})
+
+// Length and form are judged by the e-mail policy, so that its own error codes can say what is wrong.
+const Email = z.string().describe('E-mail address')
+const Password = z.string().min(8).max(200).describe('8 to 200 characters')
+const Name = PlainText(100)
+
+const afterLogin = () => [
+  { tool: 'list_plans', why: 'See plans, prices and os_ids' },
+  {
+    tool: 'topup_balance',
+    why: 'Put money on the balance; use the token from this answer',
+    arguments: { amount: 10 },
+  },
+]
+
+export const account = {
+  registerAccount: operation({
+    method: 'POST',
+    path: '/auth/register',
+    aliases: ['/register'],
+    summary: 'Register an account and get a token',
+    description:
+      'Creates an account from an e-mail address alone and returns a Bearer token at once. Keep the token: it is the credential of the account. Send it as the Authorization header, or as "access_token" of every tool.',
+    access: 'public',
+    rate: 'register',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({
+      email: Email,
+      first_name: Name.optional(),
+      last_name: Name.optional(),
+      password: Password.optional(),
+    }),
+    output: Session,
+    errors: ['invalid_email', 'reserved_email', 'email_taken'],
+    example: { email: 'agent@rackmail.net', first_name: 'Ada', last_name: 'Agent' },
+    next: afterLogin,
+  }),
+  login: operation({
+    method: 'POST',
+    path: '/auth/login',
+    summary: 'Log in with e-mail and password',
+    description: 'Returns a new Bearer token for an account that has a password (see set_password).',
+    access: 'public',
+    rate: 'login',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({ email: Email, password: z.string().min(1).max(200) }),
+    output: Session,
+    errors: ['invalid_credentials'],
+    example: { email: 'agent@rackmail.net', password: 'correct horse battery' },
+    next: afterLogin,
+  }),
+  requestLoginCode: operation({
+    method: 'POST',
+    path: '/auth/otp/request',
+    aliases: ['/otp/request'],
+    summary: 'Send a one-time login code by e-mail',
+    description:
+      'Sends a 6-digit code that is good for 10 minutes. The answer is the same whether or not an account exists.',
+    access: 'public',
+    rate: 'login',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({ email: Email }),
+    output: z.object({ message: z.string(), expires_in: z.number().int().describe('Seconds') }),
+    errors: ['invalid_email', 'reserved_email'],
+    example: { email: 'agent@rackmail.net' },
+    next: () => [{ tool: 'verify_login_code', why: 'Exchange the code from the mail for a token' }],
+  }),
+  verifyLoginCode: operation({
+    method: 'POST',
+    path: '/auth/otp/verify',
+    aliases: ['/otp/verify'],
+    summary: 'Exchange a one-time code for a token',
+    description: 'Returns a Bearer token; creates the account when there is none for this address.',
+    access: 'public',
+    rate: 'login',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({
+      email: Email,
+      code: z.string().regex(/^\d{6}$/, 'Expected the 6 digits from the mail'),
+    }),
+    output: Session,
+    errors: ['invalid_code'],
+    example: { email: 'agent@rackmail.net', code: '123456' },
+    next: afterLogin,
+  }),
+  setPassword: operation({
+    method: 'POST',
+    path: '/auth/set-password',
+    summary: 'Set the account password',
+    description:
+      'Sets the password for login. current_password is needed when one is set and the token is older than 10 minutes. revoke_others ends every other token of the account.',
+    access: 'account',
+    rate: 'login',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({
+      password: Password,
+      current_password: z.string().max(200).optional(),
+      revoke_others: z.boolean().default(false),
+    }),
+    output: z.object({ account: Account }),
+    errors: ['invalid_credentials'],
+    example: { password: 'correct horse battery' },
+  }),
+  whoami: operation({
+    method: 'GET',
+    path: '/account',
+    summary: 'Show the account of the token',
+    description: 'Returns the account that the token belongs to.',
+    access: 'read',
+    rate: 'default',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({}),
+    output: Account,
+    errors: [],
+    example: {},
+  }),
+}

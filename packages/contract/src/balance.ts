@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { Id } from './ids.ts'
+import { listOperation, operation } from './operation.ts'
+import { paging, Timestamp, Usd } from './wire.ts'
+
+export const Balance = z.object({
+  balance: Usd.describe('What can be spent now'),
+  held: Usd.describe('Reserved for orders in progress; not part of balance'),
+  total: Usd.describe('balance + held'),
+  owed: Usd.describe('What a reversed payment left open; arriving money pays it first'),
+  currency: z.literal('USD'),
+  burn_per_hour: Usd.describe('What the live services cost per hour'),
+  runs_out_at: Timestamp.nullable().describe('When the balance no longer covers that, at this rate'),
+})
+
+const Transaction = z.object({
+  id: Id('transaction'),
+  kind: z.string(),
+  description: z.string(),
+  amount: Usd.describe('Change of the spendable balance'),
+  held_change: Usd,
+  balance: Usd.describe('Spendable balance after it'),
+  reference: z.string().nullable().describe('What it was for: an order, a service, an on-chain payment'),
+  created_at: Timestamp,
+})
+
+export const balance = {
+  getBalance: operation({
+    method: 'GET',
+    path: '/balance',
+    summary: 'Show the prepaid balance',
+    description: 'The spendable balance in USD, what is held for orders in progress, and how long it lasts.',
+    access: 'read',
+    rate: 'default',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({}),
+    output: Balance,
+    errors: [],
+    example: {},
+    next: () => [
+      { tool: 'topup_balance', why: 'Add money', arguments: { amount: 10 } },
+      { tool: 'order_vps', why: 'Order a plan from list_plans' },
+    ],
+  }),
+  listTransactions: listOperation({
+    method: 'GET',
+    path: '/balance/transactions',
+    summary: 'List balance transactions',
+    description: 'Every change of the balance, newest first, with the running balance.',
+    access: 'read',
+    rate: 'default',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({ ...paging }),
+    output: Transaction,
+    errors: [],
+    example: {},
+  }),
+}

@@ -1,0 +1,74 @@
+/**
+ * Every error code the service can answer with, once: its HTTP status, and what the caller can do.
+ * The body on the wire is `{message, code, fix, next_steps, request_id, ...fields}` (see `ErrorBody`).
+ */
+export const errors = {
+  malformed_json: { status: 400, fix: 'Send a JSON object as the request body.' },
+  unauthorized: {
+    status: 401,
+    fix: 'Send "Authorization: Bearer <token>"; register_account or login gives a token.',
+  },
+  invalid_credentials: {
+    status: 401,
+    fix: 'Check e-mail and password, or ask for a code with request_login_code.',
+  },
+  invalid_code: { status: 401, fix: 'Ask for a new code with request_login_code.' },
+  insufficient_balance: {
+    status: 402,
+    fix: 'Pay the invoice at its checkout_url, or top up with topup_balance and ask again.',
+  },
+  account_owes: { status: 402, fix: 'Top up the account: arriving money pays what is owed first.' },
+  not_owner: { status: 403, fix: 'Use a token of the account that owns this resource.' },
+  account_suspended: { status: 403, fix: 'Contact the operator.' },
+  scope_missing: { status: 403, fix: 'Use a token that has the scope named in "scope".' },
+  not_found: { status: 404, fix: 'Check the identifier; the list operations show the ones you have.' },
+  method_not_allowed: { status: 405, fix: 'See openapi.json for the methods of this path.' },
+  email_taken: { status: 409, fix: 'Log in with login, or with request_login_code and verify_login_code.' },
+  topup_pending: { status: 409, fix: 'Pay the open invoice, or cancel it with cancel_invoice.' },
+  invoice_closed: { status: 409, fix: 'Read the invoice with get_invoice; a closed invoice cannot change.' },
+  payment_seen: { status: 409, fix: 'Wait for the payment to be confirmed with get_invoice.' },
+  service_busy: { status: 409, fix: 'Wait with get_vps_status until the service is active or stopped.' },
+  review_exists: { status: 409, fix: 'An account can submit one review.' },
+  review_needs_order: { status: 409, fix: 'Order a VPS first; reviews come from customers.' },
+  idempotency_running: { status: 409, fix: 'Wait a second and repeat the same request with the same key.' },
+  body_too_large: { status: 413, fix: 'Send at most 1 MiB.' },
+  unsupported_media_type: { status: 415, fix: 'Send the body as application/json.' },
+  invalid_input: { status: 422, fix: 'Correct the fields named in "details" and send the request again.' },
+  invalid_email: { status: 422, fix: 'Send an address of the form name@domain.tld.' },
+  reserved_email: { status: 422, fix: 'Use a mailbox of your own; this address is reserved.' },
+  unknown_product: { status: 422, fix: 'Use a slug from list_plans.' },
+  os_not_supported: { status: 422, fix: 'Use an os_id that list_plans shows for this plan.' },
+  invalid_ssh_key: {
+    status: 422,
+    fix: 'Send one line of a public key file: ssh-ed25519, ecdsa, rsa of 2048 bits or more, or sk-*.',
+  },
+  price_above_maximum: { status: 422, fix: 'Raise max_price, or choose a cheaper plan from list_plans.' },
+  topup_by_crypto_only: { status: 422, fix: 'Pay a top-up invoice at its checkout_url.' },
+  payment_method_unavailable: {
+    status: 422,
+    fix: 'Choose a network and token from the payment_options of an invoice.',
+  },
+  confirmation_required: { status: 422, fix: 'Send "confirm" with the hostname of the service.' },
+  idempotency_key_reused: { status: 422, fix: 'Use a new Idempotency-Key for another request.' },
+  rate_limited: { status: 429, fix: 'Wait for the seconds in Retry-After, then repeat.' },
+  internal: { status: 500, fix: 'Repeat the request; if it fails again send the operator the request_id.' },
+  capacity: { status: 503, fix: 'Try a smaller plan, or again later; nothing was charged.' },
+} as const satisfies Record<string, { status: number; fix: string }>
+
+export type ErrorCode = keyof typeof errors
+
+/** What any operation may answer, so that no declaration repeats it. */
+export const commonErrors = ['malformed_json', 'invalid_input', 'rate_limited', 'internal'] as const
+export const accountErrors = [
+  'unauthorized',
+  'account_suspended',
+  'scope_missing',
+  'idempotency_running',
+  'idempotency_key_reused',
+] as const
+export const resourceErrors = ['not_found', 'not_owner'] as const
+
+export type CommonError =
+  | (typeof commonErrors)[number]
+  | (typeof accountErrors)[number]
+  | (typeof resourceErrors)[number]

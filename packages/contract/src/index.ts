@@ -1,0 +1,19 @@
+import { account } from './account.ts'
+import { balance } from './balance.ts'
+import { catalog } from './catalog.ts'
+import { guide } from './guide.ts'
+import { invoices } from './invoices.ts'
+import type { Operation } from './operation.ts'
+import { orders } from './orders.ts'
+import { vps } from './vps.ts'
+
+/** The table of contents of the whole service, in the order in which a newcomer needs it. */
+export const operations = { ...guide, ...account, ...catalog, ...balance, ...invoices, ...orders, ...vps }
+
+export type Operations = typeof operations
+export type OperationName = keyof Operations
+
+export const operationList = Object.entries(operations) as [OperationName, Operation][]
+
+/** REST lives below `{origin}` + this path. */
+export const basePath = '/api/v1/eqvps'

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { Id } from './ids.ts'
+import { listOperation, operation } from './operation.ts'
+import { paging, Timestamp, Usd, UsdInput, WaitSeconds } from './wire.ts'
+
+export const networks = ['base', 'ethereum', 'polygon'] as const
+export const tokenSymbols = ['USDC', 'USDT', 'PYUSD'] as const
+
+const PaymentOption = z.object({
+  network: z.enum(networks),
+  chain_id: z.number().int(),
+  token: z.enum(tokenSymbols),
+  token_address: z.string(),
+  decimals: z.number().int(),
+  address: z.string().describe('Send the token to this address'),
+  amount: Usd,
+  amount_atomic: z.string().describe('The amount in the smallest unit of the token'),
+  uri: z.string().describe('EIP-681'),
+})
+
+const Payment = z.object({
+  network: z.enum(networks),
+  token: z.enum(tokenSymbols),
+  tx_hash: z.string(),
+  log_index: z.number().int(),
+  amount: Usd,
+  confirmations: z.number().int(),
+  required: z.string().describe('What is waited for: a number of blocks, "safe" or "finalized"'),
+  status: z.enum(['seen', 'credited', 'orphaned']),
+})
+
+export const Invoice = z.object({
+  id: Id('invoice'),
+  kind: z.enum(['topup', 'order']),
+  status: z.enum(['unpaid', 'confirming', 'paid', 'expired', 'cancelled']),
+  amount: Usd,
+  received: Usd.describe('Credited so far'),
+  currency: z.literal('USD'),
+  order_id: Id('order').nullable(),
+  checkout_url: z.string().describe('A page where this invoice can be paid, for people'),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  paid_at: Timestamp.nullable(),
+  payment_options: z.array(PaymentOption),
+  payments: z.array(Payment),
+})
+
+const waitForPayment = (answer: Record<string, unknown>) => {
+  const invoice = (answer.invoice ?? answer) as { id?: string; status?: string }
+  return invoice.status === 'paid'
+    ? [{ tool: 'order_vps', why: 'The balance is credited: order a plan from list_plans' }]
+    : [
+        {
+          tool: 'get_invoice',
+          why: 'After you sent the tokens, wait here until the payment is confirmed; repeat while unpaid',
+          arguments: { invoice_id: invoice.id, wait: 'paid', timeout: 50 },
+        },
+      ]
+}
+
+export const invoices = {
+  topupBalance: operation({
+    method: 'POST',
+    path: '/balance/topup',
+    summary: 'Top up the balance with stablecoins',
+    description:
+      'Makes a top-up invoice. Pay it by sending USDC, USDT or PYUSD on Base, Ethereum or Polygon to the address in payment_options (any one of them), or let a person pay at checkout_url. The balance is credited automatically with what really arrived.',
+    access: 'billing',
+    rate: 'topups',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({
+      amount: UsdInput.describe('US dollars, at least 3'),
+      network: z.enum(networks).optional().describe('Show only this network'),
+      token: z.enum(tokenSymbols).optional().describe('Show only this token'),
+    }),
+    output: z.object({ invoice: Invoice, checkout_url: z.string() }),
+    errors: ['topup_pending', 'payment_method_unavailable'],
+    example: { amount: 10 },
+    next: waitForPayment,
+  }),
+  listInvoices: listOperation({
+    method: 'GET',
+    path: '/invoices',
+    summary: 'List invoices',
+    description: 'The invoices of the account, newest first.',
+    access: 'read',
+    rate: 'default',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({
+      ...paging,
+      status: z.enum(['unpaid', 'confirming', 'paid', 'expired', 'cancelled']).optional(),
+    }),
+    output: Invoice,
+    errors: [],
+    example: {},
+  }),
+  getInvoice: operation({
+    method: 'GET',
+    path: '/invoices/{id}',
+    summary: 'Show an invoice and its payments',
+    description:
+      'With wait=paid the answer comes when the invoice is paid, or after timeout seconds (at most 50).',
+    access: 'read',
+    rate: 'default',
+    resource: 'invoice',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({
+      invoice_id: Id('invoice'),
+      wait: z.literal('paid').optional(),
+      timeout: WaitSeconds.default(30),
+    }),
+    output: Invoice,
+    errors: [],
+    example: { invoice_id: 'inv_01kabcdefghjkmnpqrstvwxyz0' },
+    next: waitForPayment,
+  }),
+  payInvoice: operation({
+    method: 'POST',
+    path: '/invoices/{id}/pay',
+    summary: 'Pay an invoice from the balance or by crypto',
+    description:
+      'Method "balance" settles an order invoice at once; "crypto" answers the checkout_url and payment options. By default the balance is used when it covers the invoice. A top-up is paid by crypto only.',
+    access: 'billing',
+    rate: 'orders',
+    resource: 'invoice',
+    effect: 'spend',
+    idempotent: true,
+    input: z.strictObject({
+      invoice_id: Id('invoice'),
+      method: z.enum(['balance', 'crypto']).optional(),
+    }),
+    output: z.object({
+      status: z.enum(['settled', 'initiated']),
+      invoice: Invoice,
+      checkout_url: z.string(),
+    }),
+    errors: ['invoice_closed', 'topup_by_crypto_only', 'insufficient_balance', 'account_owes', 'capacity'],
+    example: { invoice_id: 'inv_01kabcdefghjkmnpqrstvwxyz0' },
+    next: (answer) =>
+      answer.status === 'settled'
+        ? [{ tool: 'list_orders', why: 'See the order that this paid for' }]
+        : waitForPayment(answer),
+  }),
+  cancelInvoice: operation({
+    method: 'POST',
+    path: '/invoices/{id}/cancel',
+    summary: 'Cancel an unpaid invoice',
+    description:
+      'Closes an invoice that nothing was paid on. Money that still arrives at its address is credited to the balance.',
+    access: 'billing',
+    rate: 'default',
+    resource: 'invoice',
+    effect: 'destructive',
+    idempotent: true,
+    input: z.strictObject({ invoice_id: Id('invoice') }),
+    output: Invoice,
+    errors: ['invoice_closed', 'payment_seen'],
+    example: { invoice_id: 'inv_01kabcdefghjkmnpqrstvwxyz0' },
+  }),
+}

@@ -1,0 +1,77 @@
+import type { z } from 'zod'
+import type { CommonError, ErrorCode } from './errors.ts'
+import type { NextStep } from './wire.ts'
+
+/** What a token may be allowed to do. `public` operations need no token. */
+export type Scope = 'read' | 'order' | 'manage' | 'sandbox' | 'billing' | 'account'
+
+/** Token buckets, see `rates.ts`. */
+export type RateClass = 'default' | 'orders' | 'topups' | 'register' | 'login'
+
+/** Things in a path that belong to an account; ownership is checked before the input is. */
+export type Resource = 'invoice' | 'order' | 'service'
+
+/**
+ * One thing that a caller may ask of the service, as data: no handler, no framework.
+ * REST route, OpenAPI operation, MCP tool, SDK method and documentation are projections of it.
+ */
+export interface Operation {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below the base path. `{id}` is the identifier of `resource`, and `<resource>_id` in the input. */
+  path: `/${string}`
+  /** Other paths that answer the same. */
+  aliases?: readonly `/${string}`[]
+  /** One line; `description` says the rest, written for an agent that knows nothing else. */
+  summary: string
+  description: string
+  access: 'public' | Scope
+  /** As a tool it answers without a token too, saying less. By REST it needs one. */
+  openAsTool?: boolean
+  rate: RateClass
+  resource?: Resource
+  /** `read` changes nothing; `spend` moves or reserves money; `destructive` cannot be taken back. */
+  effect: 'read' | 'write' | 'spend' | 'destructive'
+  /** The same call twice has the effect of one. */
+  idempotent: boolean
+  input: z.ZodObject
+  /** For a list, the schema of one item: an array by REST, `{items, next_cursor}` as a tool. */
+  output: z.ZodType
+  list: boolean
+  /** Beyond those that any operation may answer. */
+  errors: readonly ErrorCode[]
+  /** An input that works, for documentation. */
+  example: Record<string, unknown>
+  /** What to call after a success, given the answer as it stands on the wire. */
+  next?: (answer: Record<string, unknown>) => NextStep[]
+}
+
+/** Declares an operation that answers one object. */
+export const operation = <const D extends Omit<Operation, 'list'>>(declared: D): D & { list: false } => ({
+  ...declared,
+  list: false,
+})
+
+/** Declares an operation that answers a page of items. */
+export const listOperation = <const D extends Omit<Operation, 'list'>>(declared: D): D & { list: true } => ({
+  ...declared,
+  list: true,
+})
+
+export interface Page<T> {
+  items: T[]
+  /** Opaque; present when there is more. */
+  nextCursor?: string
+}
+
+export type Input<T extends Operation> = z.output<T['input']>
+export type Output<T extends Operation> = T['list'] extends true
+  ? Page<z.output<T['output']>>
+  : z.output<T['output']>
+export type DeclaredError<T extends Operation> = T['errors'][number] | CommonError
+
+/** `orderVps` is the tool `order_vps`. */
+export const toolName = (operationName: string) =>
+  operationName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** The name that the `{id}` of a path has as an input. */
+export const resourceInput = (resource: Resource) => `${resource}_id` as const

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { Id } from './ids.ts'
+import { listOperation, operation } from './operation.ts'
+import { Vps } from './vps.ts'
+import { paging, Timestamp, Usd, UsdInput } from './wire.ts'
+
+export const Order = z.object({
+  id: Id('order'),
+  status: z
+    .enum(['quote', 'awaiting_payment', 'provisioning', 'active', 'failed', 'cancelled', 'expired'])
+    .describe('quote: a dry run, nothing was made'),
+  product: z.string(),
+  os_id: z.number().int(),
+  hostname: z.string(),
+  total: Usd,
+  currency: z.literal('USD'),
+  service_id: Id('service').nullable(),
+  invoice_id: Id('invoice').nullable(),
+  failure_reason: z.string().nullable(),
+  created_at: Timestamp,
+})
+
+/** RFC 1123: labels of 1 to 63 letters, digits and inner hyphens. */
+const Hostname = z
+  .string()
+  .max(253)
+  .regex(
+    /^(?=.{1,253}$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/,
+    'Expected a host name (RFC 1123)',
+  )
+  .toLowerCase()
+
+export const orders = {
+  orderVps: operation({
+    method: 'POST',
+    path: '/orders',
+    summary: 'Order a VPS, paid from the balance',
+    description:
+      'The price is held now and charged when SSH answers. When the balance does not cover it the answer is 402 with an unpaid invoice: pay that and the VPS is provisioned, or top up and send the same order again, which continues it and never makes a second.',
+    access: 'order',
+    rate: 'orders',
+    effect: 'spend',
+    idempotent: false,
+    input: z.strictObject({
+      product: z.string().max(64).describe('Plan slug from list_plans'),
+      os_id: z.coerce.number().int().describe('From os_images of the plan'),
+      ssh_key: z.string().max(16_384).optional().describe('SSH public key, one line, for root'),
+      hostname: Hostname.optional(),
+      max_price: UsdInput.optional().describe('Refuse when the price is above this'),
+      dry_run: z.boolean().default(false).describe('Only check and show the price'),
+      create_invoice: z.boolean().default(true).describe('false: a 402 leaves nothing behind'),
+      region: z.string().max(64).optional(),
+    }),
+    output: Order.extend({
+      paid_from_balance: z.boolean(),
+      service: Vps.nullable(),
+      balance: Usd,
+    }),
+    errors: [
+      'unknown_product',
+      'os_not_supported',
+      'invalid_ssh_key',
+      'price_above_maximum',
+      'insufficient_balance',
+      'account_owes',
+      'capacity',
+    ],
+    example: {
+      product: 'nano',
+      os_id: 1,
+      ssh_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4wD3vVxHqD2rXw8nVf5l2m8u5v0s3c1m2o3p4q5r6s agent',
+    },
+    next: (answer) => [
+      {
+        tool: 'get_vps_status',
+        why: 'Wait until SSH answers, then log in; the answer holds the one-time root password',
+        arguments: { service_id: answer.service_id, wait: 'ssh_ready', timeout: 50 },
+      },
+    ],
+  }),
+  listOrders: listOperation({
+    method: 'GET',
+    path: '/orders/list',
+    summary: 'List orders',
+    description: 'The orders of the account, newest first.',
+    access: 'read',
+    rate: 'default',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({ ...paging }),
+    output: Order,
+    errors: [],
+    example: {},
+  }),
+  getOrder: operation({
+    method: 'GET',
+    path: '/orders/{id}',
+    summary: 'Show an order',
+    description: 'One order with its status, its invoice when it awaits payment, and its service.',
+    access: 'read',
+    rate: 'default',
+    resource: 'order',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({ order_id: Id('order') }),
+    output: Order,
+    errors: [],
+    example: { order_id: 'ord_01kabcdefghjkmnpqrstvwxyz0' },
+  }),
+}

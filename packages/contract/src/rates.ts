@@ -1,0 +1,10 @@
+import type { RateClass } from './operation.ts'
+
+/** Who is counted in each class, for documentation: the limits themselves are configuration. */
+export const rateSubjects: Record<RateClass, 'account' | 'address'> = {
+  default: 'account',
+  orders: 'account',
+  topups: 'account',
+  register: 'address',
+  login: 'address',
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod'
+import { Id } from './ids.ts'
+import { listOperation, operation } from './operation.ts'
+import { Flag, paging, Timestamp, Usd, WaitSeconds } from './wire.ts'
+
+export const vpsStatuses = [
+  'provisioning',
+  'active',
+  'stopped',
+  'rebooting',
+  'suspended',
+  'failed',
+  'deleted',
+] as const
+
+export const SshAccess = z.object({
+  host: z.string(),
+  port: z.number().int(),
+  user: z.string(),
+  command: z.string().describe('Ready to run'),
+  known_hosts: z.array(z.string()).describe('Lines for a known_hosts file, so that the host can be verified'),
+})
+
+export const Vps = z.object({
+  id: Id('service'),
+  order_id: Id('order'),
+  status: z.enum(vpsStatuses),
+  ssh_ready: z.boolean().describe('An SSH server answered at the address below'),
+  failure_reason: z.string().nullable(),
+  hostname: z.string(),
+  ip: z.string(),
+  ssh_user: z.string(),
+  ssh_port: z.number().int(),
+  ssh: SshAccess,
+  password_available: z.boolean().describe('The root password was not shown yet'),
+  product: z.string(),
+  os: z.object({ os_id: z.number().int(), name: z.string() }),
+  region: z.string(),
+  billing: z.object({
+    cycle: z.literal('monthly'),
+    price: Usd,
+    paid_until: Timestamp.nullable(),
+    cancel_at_period_end: z.boolean(),
+  }),
+  created_at: Timestamp,
+})
+
+const VpsDetail = Vps.extend({
+  root_password: z
+    .string()
+    .optional()
+    .describe('Present exactly once: in the first answer after ssh_ready. Keep it'),
+  metrics: z
+    .object({
+      cpu_percent: z.number().nullable(),
+      memory_used_mb: z.number().nullable(),
+      disk_used_gb: z.number().nullable(),
+      rx_bytes: z.number().nullable(),
+      tx_bytes: z.number().nullable(),
+      uptime_s: z.number().nullable(),
+    })
+    .describe('Last observation; null where nothing was observed yet'),
+})
+
+const watch = (why: string) => (answer: Record<string, unknown>) => {
+  const service = (answer.service ?? answer) as {
+    id?: string
+    ssh_ready?: boolean
+    ssh?: { command: string }
+  }
+  return service.ssh_ready
+    ? [
+        {
+          tool: 'get_vps_status',
+          why: `Log in with: ${service.ssh?.command}`,
+          arguments: { service_id: service.id },
+        },
+      ]
+    : [
+        {
+          tool: 'get_vps_status',
+          why,
+          arguments: { service_id: service.id, wait: 'ssh_ready', timeout: 50 },
+        },
+      ]
+}
+
+const service = { service_id: Id('service') }
+const serviceExample = { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0' }
+
+export const vps = {
+  listVps: listOperation({
+    method: 'GET',
+    path: '/services',
+    summary: 'List your VPS',
+    description:
+      'VPS that are live or in transition, newest first. Failed and deleted ones only with the status filter.',
+    access: 'read',
+    rate: 'default',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({ ...paging, status: z.enum(vpsStatuses).optional() }),
+    output: Vps,
+    errors: [],
+    example: {},
+  }),
+  getVpsStatus: operation({
+    method: 'GET',
+    path: '/services/{id}',
+    summary: 'Show a VPS: status, SSH access, one-time root password',
+    description:
+      'With wait=ssh_ready the answer comes when SSH answers, or after timeout seconds (at most 50): repeat until ssh_ready is true. The root password is in exactly one answer after that; reveal=false leaves it for later.',
+    access: 'read',
+    rate: 'default',
+    resource: 'service',
+    // The read that shows the root password spends it.
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({
+      ...service,
+      wait: z.enum(['ssh_ready', 'active', 'stopped', 'deleted']).optional(),
+      timeout: WaitSeconds.default(30),
+      reveal: Flag.default(true),
+    }),
+    output: VpsDetail,
+    errors: [],
+    example: { ...serviceExample, wait: 'ssh_ready', timeout: 50 },
+    next: watch('Provisioning goes on: wait here until ssh_ready'),
+  }),
+  powerVps: operation({
+    method: 'POST',
+    path: '/services/{id}/power',
+    summary: 'Start, stop or reboot a VPS',
+    description:
+      'stop and reboot ask the guest first and force it after a time-out; force_stop and reset do not ask. A VPS that already is as wanted is left alone.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({
+      ...service,
+      action: z.enum(['start', 'stop', 'reboot', 'force_stop', 'reset']),
+    }),
+    output: z.object({ service: Vps }),
+    errors: ['service_busy'],
+    example: { ...serviceExample, action: 'reboot' },
+    next: watch('Wait until it is up again'),
+  }),
+  cancelService: operation({
+    method: 'POST',
+    path: '/services/{id}/cancel',
+    summary: 'Cancel a VPS',
+    description:
+      'end_of_period (default) keeps it until the paid time ends. immediate needs confirm with its hostname: the VPS and its disk are deleted now, the used time is charged at the hourly price and the rest is credited.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    effect: 'destructive',
+    idempotent: true,
+    input: z.strictObject({
+      ...service,
+      mode: z.enum(['end_of_period', 'immediate']).default('end_of_period'),
+      confirm: z.string().max(100).optional(),
+    }),
+    output: z.object({ service: Vps, credited: Usd, balance: Usd }),
+    errors: ['service_busy', 'confirmation_required'],
+    example: { ...serviceExample },
+    next: () => [{ tool: 'get_balance', why: 'See what was credited' }],
+  }),
+}

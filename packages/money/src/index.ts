@@ -1,0 +1,5 @@
+export * from './chart-of-accounts.ts'
+export * from './hold.ts'
+export * from './period.ts'
+export * from './posting.ts'
+export * from './price.ts'
