@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import solc from 'solc'
 
 const sources = [
@@ -22,15 +22,16 @@ const settings = {
   outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
 }
 
-/** Where the compiled contracts are kept: committed, so that no start needs a compiler. */
-export const generatedFile = new URL('../packages/server/src/chain/generated/contracts.ts', import.meta.url)
-
 type Output = {
   errors?: { severity: string; formattedMessage: string }[]
   contracts: Record<string, Record<string, { abi: unknown; evm: { bytecode: { object: string } } }>>
 }
 
-/** Compiles the contracts and returns the text of the generated module; throws what the compiler complains of. */
+/**
+ * Compiles the contracts. The result is committed, so that no start needs a compiler.
+ * @returns the text of `packages/server/src/chain/generated/contracts.ts`
+ * @throws what the compiler complains of, warnings too
+ */
 export function compileContracts(): string {
   const input = {
     language: 'Solidity',
@@ -57,5 +58,3 @@ export function compileContracts(): string {
     '',
   ].join('\n\n')
 }
-
-if (import.meta.main) writeFileSync(generatedFile, compileContracts())

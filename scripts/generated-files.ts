@@ -1,6 +1,8 @@
 import { configDocument } from '@coinrack/server/config-document.ts'
+import { compileContracts } from '../contracts/compile.ts'
 
 /** Committed files that follow from declarations in the code: the path from the root, and how its text is made. */
 export const generatedFiles: Record<string, () => string | Promise<string>> = {
   'docs/configuration.md': configDocument,
+  'packages/server/src/chain/generated/contracts.ts': compileContracts,
 }

@@ -2,12 +2,7 @@ import { chown, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunAs } from '@coinrack/host/as-user.ts'
-import {
-  AlreadyRunsError,
-  adoptDetached,
-  startDetached,
-  stopDetached,
-} from '@coinrack/host/detached-process.ts'
+import { adoptDetached, startDetached, stopDetached } from '@coinrack/host/detached-process.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { createTestClient, http, publicActions } from 'viem'
 

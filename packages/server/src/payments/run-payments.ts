@@ -1,13 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { repeat } from '../background.ts'
 import type { Services } from '../services.ts'
 import { expireInvoices } from './expire-invoices.ts'
 import { settleCoveredInvoices } from './settle-covered-invoices.ts'
 import { type ChainReport, depositWatcher } from './watch-deposits.ts'
 
 const INVOICES_MS = 5_000
-/** After a failure the next look waits this much longer, up to the longest. */
-const BACKOFF = 2
-const LONGEST_MS = 60_000
 
 /**
  * Runs the reconcilers of payments: one for each chain, at its own pace, so that a chain that is down holds up no
@@ -16,13 +13,15 @@ const LONGEST_MS = 60_000
  */
 export function runPayments(services: Services): () => Promise<void> {
   const end = new AbortController()
+  const run = (subject: string, everyMs: number, step: () => Promise<ChainReport | undefined>) => {
+    const tell = alarm(services, subject)
+    return repeat(end.signal, everyMs, async () => tell(troubleOf(await step())), tell)
+  }
   const loops = [
-    ...services.chains.map((chain) => {
-      const look = depositWatcher(services, chain)
-      const { network, pollMs } = chain.settings
-      return repeat(end.signal, pollMs, alarm(services, network), async () => troubleOf(await look()))
-    }),
-    repeat(end.signal, INVOICES_MS, alarm(services, 'invoices'), async () => {
+    ...services.chains.map((chain) =>
+      run(chain.settings.network, chain.settings.pollMs, depositWatcher(services, chain)),
+    ),
+    run('invoices', INVOICES_MS, async () => {
       await expireInvoices(services)
       await settleCoveredInvoices(services)
       return undefined
@@ -34,28 +33,9 @@ export function runPayments(services: Services): () => Promise<void> {
   }
 }
 
-function troubleOf({ behind, stalled }: ChainReport): Error | undefined {
-  if (behind) return new Error('the chain shows fewer blocks than it did')
-  return stalled ? new Error('the chain does not finalize: nothing is credited') : undefined
-}
-
-async function repeat(
-  signal: AbortSignal,
-  everyMs: number,
-  tell: (trouble: Error | undefined) => void,
-  step: () => Promise<Error | undefined>,
-): Promise<void> {
-  let pause = everyMs
-  while (!signal.aborted) {
-    try {
-      tell(await step())
-      pause = everyMs
-    } catch (error) {
-      tell(error as Error)
-      pause = Math.min(pause * BACKOFF, LONGEST_MS)
-    }
-    await sleep(pause, undefined, { signal }).catch(() => {})
-  }
+function troubleOf(report: ChainReport | undefined): Error | undefined {
+  if (report?.behind) return new Error('the chain shows fewer blocks than it did')
+  return report?.stalled ? new Error('the chain does not finalize: nothing is credited') : undefined
 }
 
 /** Says what is wrong when it begins and when it is over, not at every look. */
