@@ -1,0 +1,19 @@
+import type { Queryable } from '../database/transaction.ts'
+
+/** Wrong passwords or codes for `subject` since `since`. */
+export async function countFailures(db: Queryable, subject: string, since: Date): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>(
+    'select count(*) from failed_login where subject = $1 and at > $2',
+    [subject, since],
+  )
+  return Number(rows[0]!.count)
+}
+
+export async function recordFailure(db: Queryable, subject: string, at: Date): Promise<void> {
+  await db.query('insert into failed_login (subject, at) values ($1, $2)', [subject, at])
+}
+
+/** Takes no input; what is older than a day no longer counts. */
+export async function forgetOldFailures(db: Queryable, now: Date): Promise<void> {
+  await db.query(`delete from failed_login where at < $1::timestamptz - interval '24 hours'`, [now])
+}

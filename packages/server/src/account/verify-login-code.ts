@@ -1,0 +1,44 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Handler } from '../handler.ts'
+import { accountByEmail, accountById, markEmailVerified, setPasswordHash } from './account-store.ts'
+import { createAccount } from './create-account.ts'
+import { judgeEmail } from './email-policy.ts'
+import { countFailures, recordFailure } from './failed-login-store.ts'
+import { tryCodes, useCodes } from './login-code-store.ts'
+import { openSession } from './open-session.ts'
+import { hashCode } from './request-login-code.ts'
+
+const TRIES_PER_CODE = 5
+const LIVE_CODES = 3
+const WRONG_PER_DAY = 20
+const DAY_MS = 86_400_000
+
+export const verifyLoginCode: Handler<'verifyLoginCode'> = async ({ input, db, services, fail }) => {
+  const now = services.clock.now()
+  const verdict = judgeEmail(input.email, services.config.reservedDomains)
+  if ('refused' in verdict) throw fail('invalid_code', 'The code is wrong, used or expired')
+  const { email } = verdict
+
+  const subject = `code:${email}`
+  if ((await countFailures(db, subject, new Date(now.getTime() - DAY_MS))) >= WRONG_PER_DAY) {
+    throw fail('rate_limited', 'Too many wrong codes for this address today', { retryAfter: DAY_MS / 1000 })
+  }
+  const presented = hashCode(services, email, input.code)
+  const codes = await tryCodes(db, email, { now, live: LIVE_CODES, tries: TRIES_PER_CODE })
+  if (!codes.some(({ hash }) => timingSafeEqual(hash, presented))) {
+    await recordFailure(db, subject, now)
+    throw fail('invalid_code', 'The code is wrong, used or expired', { keepEffects: true })
+  }
+  await useCodes(db, email, now)
+
+  const account = await accountByEmail(db, email)
+  if (!account) {
+    const created = await createAccount(db, services, { email, emailVerifiedAt: now })
+    if (!created) throw fail('invalid_code', 'The code is wrong, used or expired')
+    return openSession(db, services, created)
+  }
+  // Whoever registered with this address had not proven that the mailbox is theirs; whoever holds the
+  // code has. A password that was set before that proof is no longer good.
+  if (await markEmailVerified(db, account.id, now)) await setPasswordHash(db, account.id, null)
+  return openSession(db, services, await accountById(db, account.id))
+}

@@ -1,0 +1,95 @@
+import pg from 'pg'
+import type { Queryable } from './transaction.ts'
+
+const CHANNEL = 'coinrack_change'
+const RECONNECT_MS = 1_000
+
+/** Tells whoever waits, on any replica, that something changed: the identifier of the thing is the topic. */
+export interface Changes {
+  /**
+   * Resolves when the topic changes, or after `timeoutMs`. What changed must be read again by the caller.
+   * @returns false when the service is closing: do not wait again
+   */
+  wait(topic: string, timeoutMs: number): Promise<boolean>
+  /** Calls back on every change of every topic. */
+  subscribe(listener: (topic: string) => void): () => void
+  close(): Promise<void>
+}
+
+/** Announces a change: inside a transaction, when that is committed. */
+export async function announce(db: Queryable, topic: string): Promise<void> {
+  await db.query('select pg_notify($1, $2)', [CHANNEL, topic])
+}
+
+/** Listens on a connection of its own, and opens a new one when that breaks. */
+export async function listenForChanges(url: string, onError: (error: Error) => void): Promise<Changes> {
+  const listeners = new Set<(topic: string) => void>()
+  let closed = false
+  let client: pg.Client
+
+  async function connect(): Promise<void> {
+    client = new pg.Client({ connectionString: url })
+    client.on('notification', ({ payload }) => {
+      for (const listener of [...listeners]) listener(payload ?? '')
+    })
+    client.on('error', (error) => {
+      onError(error)
+      reconnect()
+    })
+    await client.connect()
+    await client.query(`listen ${CHANNEL}`)
+  }
+  function reconnect() {
+    if (closed) return
+    setTimeout(() => connect().catch(reconnect), RECONNECT_MS).unref()
+  }
+  await connect()
+
+  const subscribe: Changes['subscribe'] = (listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
+  return {
+    subscribe,
+    wait: (topic, timeoutMs) =>
+      new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer)
+          unsubscribe()
+          resolve(!closed)
+        }
+        const timer = setTimeout(done, timeoutMs)
+        const unsubscribe = subscribe((changed) => {
+          if (changed === topic || closed) done()
+        })
+        if (closed) done()
+      }),
+    async close() {
+      closed = true
+      for (const listener of [...listeners]) listener('')
+      await client.end()
+    },
+  }
+}
+
+/**
+ * Reads until it shows what is waited for, or the time is over: a long poll.
+ * @param seconds how long, at most
+ * @returns the last thing that was read
+ */
+export async function readUntil<T>(
+  changes: Changes,
+  topic: string,
+  seconds: number,
+  read: () => Promise<T>,
+  reached: (value: T) => boolean,
+): Promise<T> {
+  const end = performance.now() + seconds * 1000
+  for (;;) {
+    // Listening begins before the read, so that a change between the two is not missed.
+    const left = end - performance.now()
+    const changed = left > 0 ? changes.wait(topic, left) : undefined
+    const value = await read()
+    if (reached(value) || !changed || !(await changed)) return value
+  }
+}

@@ -1,0 +1,197 @@
+import type { ErrorCode } from '@coinrack/contract/errors.ts'
+import { basePath, type OperationName, operations } from '@coinrack/contract/index.ts'
+import { type Operation, type Resource, resourceInput } from '@coinrack/contract/operation.ts'
+import { z } from 'zod'
+import { authenticate } from './account/authenticate.ts'
+import { inTransaction, type Queryable, type Transaction } from './database/transaction.ts'
+import { type ErrorOptions, errorBody, OperationError } from './errors.ts'
+import type { Caller, Handlers } from './handler.ts'
+import { type Idempotency, remember, replay } from './idempotency.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import type { Services } from './services.ts'
+
+/** One request, as any transport hands it in. */
+export interface Request {
+  /** The token as it was presented, unchecked. */
+  token: string | undefined
+  /** Of the client, for limits by address. */
+  address: string
+  idempotencyKey: string | undefined
+  /** Reads the input: called after authentication, so that a stranger learns nothing from it. */
+  input(): Record<string, unknown>
+  requestId: string
+  asTool: boolean
+}
+
+export interface Answer {
+  status: number
+  /** As on the wire. For a list: `{items, next_cursor}`. */
+  body: Record<string, unknown>
+  headers: Record<string, string>
+}
+
+export type Dispatch = (name: OperationName, request: Request) => Promise<Answer>
+
+/** Finds the account that a resource belongs to; undefined when there is none with this id. */
+export type OwnerOf = (db: Queryable, resource: Resource, id: string) => Promise<string | undefined>
+
+/**
+ * The one path from every transport to every handler. The order of checks is part of the contract:
+ * 401, 429, 404, 403, 422, and then what the handler finds (409, 402, 503).
+ */
+export function createDispatch(
+  services: Services,
+  handlers: Handlers,
+  limiter: RateLimiter,
+  ownerOf: OwnerOf,
+): Dispatch {
+  const inputs = new Map(Object.entries(operations).map(([name, op]) => [name, compileInput(op)]))
+
+  async function run(name: OperationName, request: Request): Promise<Answer> {
+    const op: Operation = operations[name]
+    const caller = await identify(op, request)
+    const headers: Record<string, string> = caller
+      ? { 'x-token-expires-at': caller.expiresAt.toISOString() }
+      : {}
+    Object.assign(headers, await limiter.take(op.rate, caller?.accountId, request.address))
+
+    const raw = request.input()
+    if (op.resource) await checkOwner(op.resource, raw[resourceInput(op.resource)], caller!)
+    if (caller) checkRights(op, caller)
+    const input = inputs.get(name)!(raw)
+
+    const work = async (db: Queryable) => {
+      // Types tie each handler to its own call; here it is any of them.
+      const handler = handlers[name] as (call: object) => Promise<unknown>
+      const output = await handler({
+        input,
+        caller,
+        db,
+        services,
+        fail: (code: ErrorCode, message: string, options?: ErrorOptions) => {
+          throw new OperationError(code, message, options)
+        },
+      })
+      return encodeOutput(op, output)
+    }
+    if (op.method === 'GET') return { status: 200, body: await work(services.db), headers }
+    const idempotency: Idempotency | undefined =
+      caller && request.idempotencyKey !== undefined
+        ? { accountId: caller.accountId, key: request.idempotencyKey, operation: name, input: raw }
+        : undefined
+    const answer = await runWrite(work, idempotency)
+    return { ...answer, headers: { ...headers, ...answer.headers } }
+  }
+
+  /** Runs a write in one transaction, with its idempotency record. */
+  async function runWrite(
+    work: (tx: Transaction) => Promise<Record<string, unknown>>,
+    idempotency: Idempotency | undefined,
+  ): Promise<Answer> {
+    let kept: OperationError | undefined
+    const answer = await inTransaction(services.db, async (tx): Promise<Answer> => {
+      kept = undefined
+      const stored = idempotency && (await replay(tx, services, idempotency))
+      if (stored) return { status: 200, body: stored, headers: { 'idempotent-replayed': 'true' } }
+      try {
+        const body = await work(tx)
+        if (idempotency) await remember(tx, services, idempotency, body)
+        return { status: 200, body, headers: {} }
+      } catch (error) {
+        if (!(error instanceof OperationError && error.options.keepEffects)) throw error
+        kept = error
+        return { status: error.status, body: {}, headers: {} }
+      }
+    })
+    if (kept) throw kept
+    return answer
+  }
+
+  async function identify(op: Operation, request: Request): Promise<Caller | undefined> {
+    if (op.access === 'public') return undefined
+    if (request.token === undefined) {
+      if (op.openAsTool && request.asTool) return undefined
+      throw new OperationError('unauthorized', 'This operation needs a Bearer token')
+    }
+    const caller = await authenticate(services, request.token)
+    if (caller) return caller
+    await limiter.takeBadToken(request.address)
+    throw new OperationError('unauthorized', 'The token is not valid: unknown, expired or revoked')
+  }
+
+  async function checkOwner(resource: Resource, id: unknown, caller: Caller) {
+    const owner = typeof id === 'string' ? await ownerOf(services.db, resource, id) : undefined
+    if (!owner) throw new OperationError('not_found', `There is no ${resource} with this id`)
+    if (owner !== caller.accountId) {
+      throw new OperationError('not_owner', `This ${resource} belongs to another account`)
+    }
+  }
+
+  return async (name, request) => {
+    try {
+      return await run(name, request)
+    } catch (error) {
+      return failureAnswer(services, error, request.requestId)
+    }
+  }
+}
+
+/** Turns what was thrown into an answer. What the contract does not know is logged, and says nothing of itself. */
+export function failureAnswer(services: Services, error: unknown, requestId: string): Answer {
+  let known = error as OperationError
+  if (!(error instanceof OperationError)) {
+    services.log.error({ err: error, requestId }, 'A request failed')
+    known = new OperationError('internal', 'The service failed to answer this request')
+  }
+  const { retryAfter } = known.options
+  return {
+    status: known.status,
+    body: errorBody(known, requestId),
+    headers: {
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
+      ...(known.status === 401 ? { 'www-authenticate': `Bearer realm="${basePath}"` } : {}),
+      ...(known.options.headers ?? {}),
+    },
+  }
+}
+
+function checkRights(op: Operation, caller: Caller) {
+  if (caller.suspended) throw new OperationError('account_suspended', 'The account is suspended')
+  if (op.access !== 'public' && !caller.scopes.includes(op.access)) {
+    throw new OperationError('scope_missing', `The token lacks the scope "${op.access}"`, {
+      fields: { scope: op.access },
+    })
+  }
+}
+
+/** Decodes an input, or refuses it with every field that is wrong. */
+function compileInput(op: Operation) {
+  return (raw: Record<string, unknown>) => {
+    const result = op.input.safeDecode(raw as never)
+    if (result.success) return result.data
+    const details = result.error.issues.map(describeIssue)
+    throw new OperationError(
+      'invalid_input',
+      details.map(({ path, message }) => `${path}: ${message}`).join('; '),
+      {
+        fields: { details },
+      },
+    )
+  }
+}
+
+const LONGEST_MESSAGE = 300
+
+function describeIssue(issue: z.core.$ZodIssue): { path: string; message: string } {
+  const path = issue.path.join('.') || (issue.code === 'unrecognized_keys' ? issue.keys.join(', ') : '(body)')
+  return { path: path.slice(0, LONGEST_MESSAGE), message: issue.message.slice(0, LONGEST_MESSAGE) }
+}
+
+function encodeOutput(op: Operation, output: unknown): Record<string, unknown> {
+  if (!op.list) return z.encode(op.output, output as never) as Record<string, unknown>
+  const page = output as { items: never[]; nextCursor?: string }
+  return {
+    items: page.items.map((item) => z.encode(op.output, item)),
+    ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor }),
+  }
+}

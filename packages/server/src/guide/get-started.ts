@@ -1,0 +1,70 @@
+import type { NextStep } from '@coinrack/contract/wire.ts'
+import { formatUsd } from '@coinrack/contract/wire.ts'
+import { rateSettings } from '../config-settings.ts'
+import type { Handler } from '../handler.ts'
+import { balanceView } from '../ledger/balance-view.ts'
+
+const FLOW: NextStep[] = [
+  {
+    tool: 'register_account',
+    why: 'Get a token; pass it as access_token of every later tool, or as the Authorization header',
+    arguments: { email: 'you@your-domain.net' },
+  },
+  { tool: 'list_plans', why: 'Choose a plan (slug) and an OS image (os_id)' },
+  {
+    tool: 'topup_balance',
+    why: 'Get an address and the exact amount for each network and token',
+    arguments: { amount: 10 },
+  },
+  {
+    tool: 'get_invoice',
+    why: 'After the tokens were sent, wait until the payment is confirmed; repeat while it is not paid',
+    arguments: { invoice_id: 'inv_...', wait: 'paid', timeout: 50 },
+  },
+  {
+    tool: 'order_vps',
+    why: 'Order; the price is held, and charged when SSH answers',
+    arguments: { product: 'nano', os_id: 1, ssh_key: 'ssh-ed25519 AAAA...' },
+  },
+  {
+    tool: 'get_vps_status',
+    why: 'Wait for ssh_ready; the answer has the ssh command, the host key and, once, the root password',
+    arguments: { service_id: 'vps_...', wait: 'ssh_ready', timeout: 50 },
+  },
+]
+
+export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }) => {
+  const { config, ordering } = services
+  const balance = caller ? await balanceView(db, services, caller.accountId) : null
+  const live = caller ? (await ordering.summary(db, caller.accountId)).live : 0
+  return {
+    service: `Virtual servers, prepaid in stablecoins, without identity check, at ${config.publicUrl}`,
+    flow: FLOW.map((step, index) => ({ step: index + 1, ...step })),
+    authentication:
+      'A token comes from register_account, login or verify_login_code. It is good for a year. The Authorization header wins over access_token.',
+    errors:
+      'Every error has message, code, fix and next_steps. 402 means that nothing was charged and how much is missing. 429 and 503 say in Retry-After when to come back. Send the same Idempotency-Key (as a tool: idempotency_key) when you repeat a write.',
+    limits: Object.fromEntries(
+      Object.entries(config.rates).map(([name, rate]) => [
+        name,
+        `${rate.limit} in ${rate.windowSeconds} s: ${rateSettings[name as keyof typeof rateSettings].doc}`,
+      ]),
+    ),
+    payment:
+      'USDC, USDT or PYUSD on Base, Ethereum or Polygon; at least 3 USD. What arrives is what is credited, also when it is late, partial or too much.',
+    you_are_here: {
+      authenticated: caller !== undefined,
+      balance,
+      live_vps: live,
+      next: nextCall(balance?.balance, live),
+    },
+  }
+}
+
+function nextCall(balance: bigint | undefined, live: number): NextStep {
+  if (balance === undefined) return FLOW[0]!
+  if (live > 0) return { tool: 'list_vps', why: `You have ${live} VPS` }
+  return balance > 0n
+    ? { ...FLOW[4]!, why: `You have ${formatUsd(balance)} USD: order a plan` }
+    : { ...FLOW[2]!, why: 'The balance is zero: top it up' }
+}

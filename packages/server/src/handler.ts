@@ -1,0 +1,36 @@
+import type { OperationName, Operations } from '@coinrack/contract/index.ts'
+import type { DeclaredError, Input, Output, Scope } from '@coinrack/contract/operation.ts'
+import type { Queryable, Transaction } from './database/transaction.ts'
+import type { ErrorOptions } from './errors.ts'
+import type { Services } from './services.ts'
+
+/** Whoever presented a good token. */
+export interface Caller {
+  accountId: string
+  tokenId: string
+  scopes: Scope[]
+  /** When a password, a code or a registration was last proven for this token. */
+  authenticatedAt: Date
+  expiresAt: Date
+  suspended: boolean
+}
+
+type Public<N extends OperationName> = Operations[N] extends { access: 'public' } | { openAsTool: true }
+  ? true
+  : false
+
+export interface Call<N extends OperationName> {
+  input: Input<Operations[N]>
+  /** Undefined only where the operation is open to everybody. */
+  caller: Public<N> extends true ? Caller | undefined : Caller
+  /** Of a write: one transaction, committed when the handler returns. Of a read: the pool. */
+  db: Operations[N]['method'] extends 'GET' ? Queryable : Transaction
+  services: Services
+  /** Refuses, with a code that the operation declares. */
+  fail(code: DeclaredError<Operations[N]>, message: string, options?: ErrorOptions): never
+}
+
+export type Handler<N extends OperationName> = (call: Call<N>) => Promise<Output<Operations[N]>>
+
+/** Exhaustive: an operation without a handler does not compile. */
+export type Handlers = { [N in OperationName]: Handler<N> }

@@ -1,0 +1,53 @@
+import { login } from './account/login.ts'
+import { registerAccount } from './account/register-account.ts'
+import { requestLoginCode } from './account/request-login-code.ts'
+import { setPassword } from './account/set-password.ts'
+import { verifyLoginCode } from './account/verify-login-code.ts'
+import { whoami } from './account/whoami.ts'
+import { getBalance } from './balance/get-balance.ts'
+import { listTransactions } from './balance/list-transactions.ts'
+import { listPlans } from './catalog/list-plans.ts'
+import { listReviews } from './catalog/list-reviews.ts'
+import { submitReview } from './catalog/submit-review.ts'
+import { getStarted } from './guide/get-started.ts'
+import type { Handlers } from './handler.ts'
+import { cancelInvoice } from './payments/cancel-invoice.ts'
+import { getInvoice } from './payments/get-invoice.ts'
+import { listInvoices } from './payments/list-invoices.ts'
+import { payInvoice } from './payments/pay-invoice.ts'
+import { topupBalance } from './payments/topup-balance.ts'
+import { cancelService } from './vps/cancel-service.ts'
+import { getOrder } from './vps/get-order.ts'
+import { getVpsStatus } from './vps/get-vps-status.ts'
+import { listOrders } from './vps/list-orders.ts'
+import { listVps } from './vps/list-vps.ts'
+import { orderVps } from './vps/order-vps.ts'
+import { powerVps } from './vps/power-vps.ts'
+
+/** Who answers what: one handler for each operation of the contract. */
+export const handlers: Handlers = {
+  getStarted,
+  registerAccount,
+  login,
+  requestLoginCode,
+  verifyLoginCode,
+  setPassword,
+  whoami,
+  listPlans,
+  listReviews,
+  submitReview,
+  getBalance,
+  listTransactions,
+  topupBalance,
+  listInvoices,
+  getInvoice,
+  payInvoice,
+  cancelInvoice,
+  orderVps,
+  listOrders,
+  getOrder,
+  listVps,
+  getVpsStatus,
+  powerVps,
+  cancelService,
+}

@@ -1,0 +1,90 @@
+import type { Transaction } from './database/transaction.ts'
+import { OperationError } from './errors.ts'
+import { createSealer, sha256 } from './sealer.ts'
+import type { Services } from './services.ts'
+
+/** A write that its caller may repeat. */
+export interface Idempotency {
+  accountId: string
+  /** As presented: it is not stored, and what is stored can be read only with it. */
+  key: string
+  operation: string
+  input: Record<string, unknown>
+}
+
+const LONGEST_KEY = 255
+
+/**
+ * The answer that this key was given before, if any. The key is locked until the transaction ends, so that
+ * the same call cannot run twice at the same moment.
+ * @throws OperationError `idempotency_running`, `idempotency_key_reused`, `invalid_input`
+ */
+export async function replay(
+  tx: Transaction,
+  services: Services,
+  call: Idempotency,
+): Promise<Record<string, unknown> | undefined> {
+  if (call.key.length === 0 || call.key.length > LONGEST_KEY) {
+    throw new OperationError('invalid_input', `Idempotency-Key has 1 to ${LONGEST_KEY} characters`, {
+      fields: { details: [{ path: 'Idempotency-Key', message: `Expected 1 to ${LONGEST_KEY} characters` }] },
+    })
+  }
+  const keyHash = hashKey(call)
+  const { rows: locks } = await tx.query<{ locked: boolean }>(
+    'select pg_try_advisory_xact_lock($1::bigint) as locked',
+    [keyHash.readBigInt64BE()],
+  )
+  if (!locks[0]?.locked) {
+    throw new OperationError('idempotency_running', 'A request with this Idempotency-Key is still running')
+  }
+  const { rows } = await tx.query<{ input_hash: Buffer; answer: Buffer }>(
+    'select input_hash, answer from idempotent_answer where account_id = $1 and key_hash = $2',
+    [call.accountId, keyHash],
+  )
+  const stored = rows[0]
+  if (!stored) return undefined
+  if (!stored.input_hash.equals(hashInput(call))) {
+    throw new OperationError('idempotency_key_reused', 'This Idempotency-Key was used for another request')
+  }
+  return JSON.parse(sealer(services, call).open(stored.answer, call.accountId))
+}
+
+/** Stores the answer, in the transaction of the effect. */
+export async function remember(
+  tx: Transaction,
+  services: Services,
+  call: Idempotency,
+  answer: Record<string, unknown>,
+): Promise<void> {
+  await tx.query(
+    `insert into idempotent_answer (account_id, key_hash, input_hash, answer, created_at)
+     values ($1, $2, $3, $4, $5)`,
+    [
+      call.accountId,
+      hashKey(call),
+      hashInput(call),
+      sealer(services, call).seal(JSON.stringify(answer), call.accountId),
+      services.clock.now(),
+    ],
+  )
+}
+
+/** Forgets answers that are older than a day. Takes no input; safe to run at any time. */
+export async function forgetOldAnswers({ db, clock }: Services): Promise<void> {
+  await db.query(`delete from idempotent_answer where created_at < $1::timestamptz - interval '24 hours'`, [
+    clock.now(),
+  ])
+}
+
+const sealer = (services: Services, call: Idempotency) => createSealer(call.key, services.random)
+const hashKey = ({ accountId, key }: Idempotency) => sha256(`${accountId}\n${key}`)
+const hashInput = ({ operation, input }: Idempotency) => sha256(`${operation}\n${canonical(input)}`)
+
+/** JSON with sorted keys: the same input written in another order is the same input. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part) =>
+    part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}

@@ -1,0 +1,36 @@
+import type { Queryable, Transaction } from '../database/transaction.ts'
+
+/** Micro-USD, each at least zero. */
+export interface CustomerBalance {
+  /** What can be spent now. */
+  available: bigint
+  /** Reserved by holds; not in `available`. */
+  held: bigint
+  /** What a reversed payment left open. */
+  owed: bigint
+}
+
+const COLUMNS = 'available, held, -owed as owed'
+
+export async function readBalance(db: Queryable, accountId: string): Promise<CustomerBalance> {
+  const { rows } = await db.query<CustomerBalance>(
+    `select ${COLUMNS} from customer_balance where account_id = $1`,
+    [accountId],
+  )
+  return rows[0] ?? { available: 0n, held: 0n, owed: 0n }
+}
+
+/** The balance, locked: what is decided on it holds until the transaction ends. */
+export async function lockBalance(tx: Transaction, accountId: string): Promise<CustomerBalance> {
+  const { rows } = await tx.query<CustomerBalance>(
+    `select ${COLUMNS} from customer_balance where account_id = $1 for update`,
+    [accountId],
+  )
+  if (!rows[0]) throw new Error(`Account ${accountId} has no balance`)
+  return rows[0]
+}
+
+/** Opens the balance of a new account, at zero. */
+export async function openBalance(tx: Transaction, accountId: string): Promise<void> {
+  await tx.query('insert into customer_balance (account_id) values ($1)', [accountId])
+}

@@ -1,0 +1,91 @@
+import { capture, release, reserve } from '@coinrack/money/index.ts'
+import type { Transaction } from '../database/transaction.ts'
+import { post } from './post.ts'
+
+/** Who ends a hold, when, and for what: identifiers and time come from outside. */
+interface Ending {
+  holdId: string
+  transactionId: string
+  description: string
+  at: Date
+}
+
+/**
+ * Reserves an amount of the spendable balance until `captureHold` or `releaseHold`.
+ * @throws InsufficientFunds
+ */
+export async function placeHold(
+  tx: Transaction,
+  hold: {
+    id: string
+    transactionId: string
+    accountId: string
+    /** micro-USD */
+    amount: bigint
+    /** Unique: one thing is paid by one hold. */
+    purpose: string
+    description: string
+    at: Date
+  },
+): Promise<void> {
+  await post(tx, {
+    id: hold.transactionId,
+    kind: 'hold',
+    accountId: hold.accountId,
+    reference: `hold:${hold.purpose}`,
+    description: hold.description,
+    postings: reserve(hold.amount),
+    at: hold.at,
+  })
+  await tx.query(
+    'insert into hold (id, account_id, amount, purpose, created_at) values ($1, $2, $3, $4, $5)',
+    [hold.id, hold.accountId, hold.amount, hold.purpose, hold.at],
+  )
+}
+
+async function endHold(tx: Transaction, state: 'posted' | 'voided', ending: Ending, reason: string | null) {
+  const { rows } = await tx.query<{ account_id: string; amount: bigint; purpose: string }>(
+    `update hold set state = $2, reason = $3, ended_at = $4
+     where id = $1 and state = 'pending' returning account_id, amount, purpose`,
+    [ending.holdId, state, reason, ending.at],
+  )
+  return rows[0]
+}
+
+/**
+ * Charges what a hold reserved.
+ * @returns false when the hold had ended before: nothing is charged twice
+ */
+export async function captureHold(tx: Transaction, ending: Ending): Promise<boolean> {
+  const hold = await endHold(tx, 'posted', ending, null)
+  if (!hold) return false
+  await post(tx, {
+    id: ending.transactionId,
+    kind: 'charge',
+    accountId: hold.account_id,
+    reference: `capture:${hold.purpose}`,
+    description: ending.description,
+    postings: capture(hold.amount),
+    at: ending.at,
+  })
+  return true
+}
+
+/**
+ * Gives back what a hold reserved.
+ * @returns false when the hold had ended before
+ */
+export async function releaseHold(tx: Transaction, ending: Ending & { reason: string }): Promise<boolean> {
+  const hold = await endHold(tx, 'voided', ending, ending.reason)
+  if (!hold) return false
+  await post(tx, {
+    id: ending.transactionId,
+    kind: 'hold_release',
+    accountId: hold.account_id,
+    reference: `release:${hold.purpose}`,
+    description: ending.description,
+    postings: release(hold.amount),
+    at: ending.at,
+  })
+  return true
+}

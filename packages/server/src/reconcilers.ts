@@ -1,0 +1,55 @@
+import { forgetOldFailures } from './account/failed-login-store.ts'
+import { forgetOldCodes } from './account/login-code-store.ts'
+import { repeat } from './background.ts'
+import { forgetOldAnswers } from './idempotency.ts'
+import { runPayments } from './payments/run-payments.ts'
+import type { Services } from './services.ts'
+import { endPeriods, expireOrders } from './vps/end-periods.ts'
+import { createVpsReconciler, RECONCILE_VPS } from './vps/reconcile-vps.ts'
+
+const VPS_MS = 500
+const PERIODS_MS = 10_000
+const TIDY_MS = 600_000
+
+/**
+ * Runs all that makes what is wanted so. Each reconciler takes no input and may be killed at any step.
+ * @returns what ends them, after the steps they are at
+ */
+export function runReconcilers(services: Services): () => Promise<void> {
+  const end = new AbortController()
+  const complain = (what: string) => (error: Error) => services.log.error({ err: error }, `${what} failed`)
+  const vps = createVpsReconciler(services)
+  const endPayments = runPayments(services)
+  const loops = [
+    repeat(end.signal, VPS_MS, vps.pass, complain('A pass over the VPS'), (now) => {
+      const unsubscribe = services.changes.subscribe((topic) => {
+        if (topic === RECONCILE_VPS) now()
+      })
+      end.signal.addEventListener('abort', unsubscribe)
+    }),
+    repeat(
+      end.signal,
+      PERIODS_MS,
+      async () => {
+        await endPeriods(services)
+        await expireOrders(services)
+      },
+      complain('Ending periods'),
+    ),
+    repeat(
+      end.signal,
+      TIDY_MS,
+      async () => {
+        const now = services.clock.now()
+        await forgetOldAnswers(services)
+        await forgetOldCodes(services.db, now)
+        await forgetOldFailures(services.db, now)
+      },
+      complain('Forgetting what is old'),
+    ),
+  ]
+  return async () => {
+    end.abort()
+    await Promise.all([...loops, endPayments(), vps.idle()])
+  }
+}

@@ -1,0 +1,43 @@
+import type { Invoice } from '@coinrack/contract/invoices.ts'
+import type { z } from 'zod'
+import type { Queryable, Transaction } from './database/transaction.ts'
+import type { Services } from './services.ts'
+
+/*
+ * What slices need of each other. No slice imports another: `main.ts` hands these in.
+ */
+
+export type InvoiceView = z.output<typeof Invoice>
+
+/** Of payments, for orders. */
+export interface Invoicing {
+  /** Opens an unpaid invoice for an order that the balance did not cover. */
+  openForOrder(
+    tx: Transaction,
+    services: Services,
+    order: { accountId: string; orderId: string; amount: bigint; expiresAt: Date },
+  ): Promise<InvoiceView>
+  view(db: Queryable, services: Services, invoiceId: string): Promise<InvoiceView>
+  /** Marks an order's invoice paid, when the order was paid from the balance. */
+  markPaid(tx: Transaction, services: Services, invoiceId: string): Promise<void>
+}
+
+/** Of orders, for payments, the catalog and the account's overview. */
+export interface Ordering {
+  /**
+   * Pays an order that awaits payment from the balance, and begins to provision it.
+   * @returns `closed` when the order awaits nothing; `capacity` when no machine can be placed now, and nothing was charged
+   * @throws InsufficientFunds
+   */
+  payFromBalance(
+    tx: Transaction,
+    services: Services,
+    orderId: string,
+  ): Promise<'paid' | 'closed' | 'capacity'>
+  /** The live services of an account, and what they cost per hour in micro-USD. */
+  summary(db: Queryable, accountId: string): Promise<{ live: number; burnPerHour: bigint }>
+  /** Whether a service was ever delivered to the account and charged. */
+  hasPaid(db: Queryable, accountId: string): Promise<boolean>
+  /** Tells for a machine of some size whether there is room for one now. */
+  roomFor(services: Services): Promise<(share: { memory_mb: number; disk_gb: number }) => boolean>
+}

@@ -1,0 +1,45 @@
+import type { VpsDriver } from '@coinrack/compute/vps-driver.ts'
+import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { Address } from 'viem'
+import type { Mailer } from './account/mailer.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import type { Chain } from './chain/chain-port.ts'
+import type { Config } from './config.ts'
+import type { Changes } from './database/changes.ts'
+import type { Sealer } from './sealer.ts'
+import type { Invoicing, Ordering } from './seams.ts'
+
+export interface Clock {
+  now(): Date
+}
+
+export interface Random {
+  bytes(length: number): Uint8Array
+}
+
+/** The world as the service sees it. Made in `main.ts` and in `testing.ts`, and handed in everywhere else. */
+export interface Services {
+  config: Config
+  db: pg.Pool
+  changes: Changes
+  clock: Clock
+  random: Random
+  newId(kind: IdKind): string
+  sealer: Sealer
+  mailer: Mailer
+  log: Logger
+  catalog: Catalog
+  driver: VpsDriver
+  chains: Chain[]
+  /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
+  depositAddressOf(counter: bigint): Address
+  invoicing: Invoicing
+  ordering: Ordering
+}
+
+export const idMaker =
+  (clock: Clock, random: Random): Services['newId'] =>
+  (kind) =>
+    makeId(kind, clock.now().getTime(), random.bytes(10))

@@ -1,0 +1,152 @@
+import { type OperationName, operationList } from '@coinrack/contract/index.ts'
+import { type Operation, toolName } from '@coinrack/contract/operation.ts'
+import {
+  type CallToolResult,
+  createMcpHandler,
+  type McpHttpHandler,
+  Server,
+  type Tool,
+} from '@modelcontextprotocol/server'
+import type { z } from 'zod'
+import type { Answer, Dispatch } from '../dispatch.ts'
+import { wireSchema } from './wire-schema.ts'
+
+/** What every tool accepts beside the input of its operation. */
+const CALL_FIELDS = {
+  access_token: {
+    type: 'string',
+    description: 'Your token, when no Authorization header can be sent; the header wins',
+  },
+}
+const IDEMPOTENCY_FIELD = {
+  idempotency_key: { type: 'string', description: 'Repeat a call with the same key and it runs once' },
+}
+const NEXT_STEPS = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { tool: { type: 'string' }, why: { type: 'string' }, arguments: { type: 'object' } },
+    required: ['tool', 'why'],
+  },
+}
+
+const INSTRUCTIONS =
+  'Virtual servers, prepaid in stablecoins. Call get_started for the whole flow. Each answer has next_steps: follow them.'
+
+/** What comes with an HTTP request to the tool endpoint. */
+export interface McpRequest {
+  token: string | undefined
+  address: string
+  requestId: string
+}
+
+/** Serves one HTTP request of the tool endpoint. */
+export type ServeMcp = (request: Request, about: McpRequest) => Promise<Response>
+
+/**
+ * The agent endpoint: every operation is a tool. Streamable HTTP without state, so that any replica
+ * answers any request; the list of tools is built once.
+ */
+export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
+  const names = new Map(operationList.map(([name, op]) => [toolName(name), { name, op }]))
+  const tools = operationList.map(([name, op]) => describeTool(name, op))
+  const requests = new WeakMap<Request, McpRequest>()
+
+  const handler: McpHttpHandler = createMcpHandler(({ requestInfo }) => {
+    const about = requestInfo && requests.get(requestInfo)
+    const server = new Server(
+      { name: 'coinrack', version },
+      { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    )
+    server.setRequestHandler('tools/list', () => ({ tools }))
+    server.setRequestHandler('tools/call', async ({ params }) => {
+      const tool = names.get(params.name)
+      if (!tool) return unknownTool(params.name)
+      const { access_token, idempotency_key, ...input } = params.arguments ?? {}
+      const answer = await dispatch(tool.name, {
+        token: about?.token ?? textOf(access_token),
+        address: about?.address ?? '',
+        idempotencyKey: textOf(idempotency_key),
+        input: () => input,
+        requestId: about?.requestId ?? '',
+        asTool: true,
+      })
+      return toolResult(tool.op, answer)
+    })
+    return server
+  })
+
+  return (request, about) => {
+    requests.set(request, about)
+    return handler.fetch(request)
+  }
+}
+
+const textOf = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
+
+function describeTool(name: OperationName, op: Operation): Tool {
+  const input = objectSchema(op.input)
+  const output = op.list
+    ? {
+        type: 'object',
+        properties: {
+          items: { type: 'array', items: wireSchema(op.output) },
+          next_cursor: { type: 'string' },
+        },
+        required: ['items'],
+      }
+    : objectSchema(op.output)
+  return {
+    name: toolName(name),
+    title: op.summary,
+    description: op.description,
+    inputSchema: {
+      ...input,
+      properties: {
+        ...input.properties,
+        ...(op.access === 'public' ? {} : CALL_FIELDS),
+        ...(op.access === 'public' || op.method === 'GET' ? {} : IDEMPOTENCY_FIELD),
+      },
+      examples: [op.example],
+    },
+    outputSchema: {
+      ...output,
+      properties: { ...output.properties, next_steps: NEXT_STEPS },
+      additionalProperties: true,
+    },
+    annotations: {
+      title: op.summary,
+      readOnlyHint: op.effect === 'read',
+      destructiveHint: op.effect === 'destructive',
+      idempotentHint: op.idempotent,
+      openWorldHint: op.effect === 'spend',
+    },
+  } as Tool
+}
+
+interface ObjectSchema {
+  type: 'object'
+  properties: Record<string, unknown>
+  required?: string[]
+}
+
+const objectSchema = (schema: z.ZodType) => wireSchema(schema) as unknown as ObjectSchema
+
+/** An error stands in the text alone: structured content is what the output schema describes. */
+function toolResult(op: Operation, { status, body }: Answer): CallToolResult {
+  if (status !== 200) {
+    return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent: body }
+  }
+  const answer = { ...body, next_steps: op.next?.(body) ?? [] }
+  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
+}
+
+function unknownTool(name: string): CallToolResult {
+  const body = {
+    message: `There is no tool ${name.slice(0, 100)}`,
+    code: 'not_found',
+    fix: 'List the tools with tools/list, or call get_started.',
+    next_steps: [{ tool: 'get_started', why: 'See what there is' }],
+  }
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent: body }
+}

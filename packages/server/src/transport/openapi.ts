@@ -1,0 +1,142 @@
+import {
+  accountErrors,
+  commonErrors,
+  type ErrorCode,
+  errors,
+  resourceErrors,
+} from '@coinrack/contract/errors.ts'
+import { basePath, type OperationName, operationList } from '@coinrack/contract/index.ts'
+import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
+import { ErrorBody } from '@coinrack/contract/wire.ts'
+import { wireSchema } from './wire-schema.ts'
+
+/** Of the interface, not of the software: it changes when a client would notice. */
+const INTERFACE_VERSION = '1.0.0'
+
+const TAGS = [
+  { name: 'Account', description: 'Register, log in, passwords', paths: /^\/(auth|account)/ },
+  {
+    name: 'Catalog',
+    description: 'What is sold, and what customers say of it',
+    paths: /^\/(products|reviews)/,
+  },
+  {
+    name: 'Balance',
+    description: 'Prepaid money: invoices, payments, statement',
+    paths: /^\/(balance|invoices)/,
+  },
+  { name: 'VPS', description: 'Order and run virtual servers', paths: /^\/(orders|services)/ },
+  { name: 'Guide', description: 'Where to begin', paths: /^\// },
+]
+
+type Json = Record<string, unknown>
+
+/** The contract as an OpenAPI 3.1 document. */
+export function openapi(): Json {
+  const paths: Record<string, Json> = {}
+  for (const [name, op] of operationList) {
+    for (const [index, path] of [op.path, ...(op.aliases ?? [])].entries()) {
+      paths[path] ??= {}
+      paths[path][op.method.toLowerCase()] = describe(index === 0 ? name : `${name}Alias`, name, op)
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Coinrack',
+      version: INTERFACE_VERSION,
+      summary: 'Virtual servers, prepaid in stablecoins, for developers and agents',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: basePath, description: 'Below the address of the service' }],
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: wireSchema(ErrorBody) },
+    },
+  }
+}
+
+function describe(operationId: string, name: OperationName, op: Operation): Json {
+  const { properties, required } = wireSchema(op.input) as {
+    properties: Record<string, Json>
+    required?: string[]
+  }
+  const idName = op.resource && resourceInput(op.resource)
+  const names = Object.keys(properties).filter((field) => field !== idName)
+  const isRead = op.method === 'GET'
+  const parameters = [
+    ...(idName ? [{ name: 'id', in: 'path', required: true, schema: properties[idName] }] : []),
+    ...(isRead ? names.map((field) => queryParameter(field, properties[field]!, required)) : []),
+    ...(!isRead && op.access !== 'public' ? [idempotencyParameter] : []),
+  ]
+  return {
+    operationId,
+    summary: op.summary,
+    description: `${op.description}\n\nAs a tool: \`${toolName(name)}\`.`,
+    tags: [TAGS.find(({ paths }) => paths.test(op.path))!.name],
+    security: op.access === 'public' ? [] : [{ token: [] }],
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(!isRead && names.length > 0 ? { requestBody: body(op, properties, names, required) } : {}),
+    responses: { 200: success(op), ...failures(op) },
+  }
+}
+
+const idempotencyParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Repeat a request with the same key, and it has the effect of one',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+const queryParameter = (name: string, schema: Json, required: string[] = []): Json => ({
+  name,
+  in: 'query',
+  required: required.includes(name) && schema.default === undefined,
+  schema,
+})
+
+function body(op: Operation, properties: Json, names: string[], required: string[] = []): Json {
+  const needed = required.filter((field) => names.includes(field))
+  const example = Object.fromEntries(
+    names.filter((field) => field in op.example).map((field) => [field, op.example[field]]),
+  )
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(names.map((field) => [field, properties[field]])),
+    ...(needed.length > 0 ? { required: needed } : {}),
+    additionalProperties: false,
+  }
+  return { required: needed.length > 0, content: { 'application/json': { schema, example } } }
+}
+
+function success(op: Operation): Json {
+  const item = wireSchema(op.output)
+  return {
+    description: op.list ? 'A page; the next one is in the Link header' : 'Success',
+    content: { 'application/json': { schema: op.list ? { type: 'array', items: item } : item } },
+  }
+}
+
+/** One response for each status: codes that share one are named together. */
+function failures(op: Operation): Json {
+  const codes: ErrorCode[] = [
+    ...commonErrors,
+    ...(op.access === 'public' ? [] : accountErrors),
+    ...(op.resource ? resourceErrors : []),
+    ...op.errors,
+  ]
+  const byStatus = Map.groupBy(new Set(codes), (code) => errors[code].status)
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, group]) => [
+        status,
+        {
+          description: group.map((code) => `\`${code}\`: ${errors[code].fix}`).join('\n'),
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        },
+      ]),
+  )
+}

@@ -1,0 +1,93 @@
+import { basePath, type OperationName, operationList } from '@coinrack/contract/index.ts'
+import { type Operation, resourceInput } from '@coinrack/contract/operation.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Answer, Dispatch } from '../dispatch.ts'
+import { OperationError } from '../errors.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Every operation of the contract as a route below the base path, its aliases included. */
+export function registerRest(app: FastifyInstance, dispatch: Dispatch): void {
+  const served = new Map<string, Set<string>>()
+  for (const [name, op] of operationList) {
+    for (const path of [op.path, ...(op.aliases ?? [])]) {
+      const url = basePath + path.replace(/{(\w+)}/g, ':$1')
+      served.set(url, (served.get(url) ?? new Set()).add(op.method))
+      app.route({
+        method: op.method,
+        url,
+        handler: async (request, reply) => send(reply, op, await ask(dispatch, name, op, request)),
+      })
+    }
+  }
+  for (const [url, methods] of served) refuseOtherMethods(app, url, methods)
+}
+
+function refuseOtherMethods(app: FastifyInstance, url: string, served: ReadonlySet<string>) {
+  app.route({
+    method: METHODS.filter((method) => !served.has(method)),
+    url,
+    handler: (request) => {
+      throw new OperationError('method_not_allowed', `${request.method} is not possible here`, {
+        headers: { allow: [...served].join(', ') },
+      })
+    },
+  })
+}
+
+function ask(
+  dispatch: Dispatch,
+  name: OperationName,
+  op: Operation,
+  request: FastifyRequest,
+): Promise<Answer> {
+  const key = request.headers['idempotency-key']
+  return dispatch(name, {
+    token: bearerToken(request.headers.authorization),
+    address: request.ip,
+    idempotencyKey: Array.isArray(key) ? key[0] : key,
+    input: () => inputOf(op, request),
+    requestId: request.id,
+    asTool: false,
+  })
+}
+
+/** The token of an Authorization header; anything else than one Bearer token counts as a bad token. */
+export function bearerToken(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  return /^Bearer +(\S+) *$/i.exec(header)?.[1] ?? ''
+}
+
+/** Query or body, and the identifier from the path. */
+function inputOf(op: Operation, request: FastifyRequest): Record<string, unknown> {
+  const given = op.method === 'GET' ? (request.query as Record<string, unknown>) : parseBody(request.body)
+  const { id } = request.params as { id?: string }
+  return op.resource ? { ...given, [resourceInput(op.resource)]: id } : given
+}
+
+function parseBody(text: unknown): Record<string, unknown> {
+  if (text === undefined || text === null || text === '') return {}
+  let value: unknown
+  try {
+    value = JSON.parse(text as string)
+  } catch {
+    throw new OperationError('malformed_json', 'The body is not JSON')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new OperationError('invalid_input', 'The body has to be a JSON object', {
+      fields: { details: [{ path: '(body)', message: 'Expected an object' }] },
+    })
+  }
+  return value as Record<string, unknown>
+}
+
+function send(reply: FastifyReply, op: Operation, { status, body, headers }: Answer) {
+  reply.code(status).headers({ 'cache-control': 'no-store', ...headers })
+  if (!op.list || status !== 200) return reply.send(body)
+  if (body.next_cursor !== undefined) {
+    const url = new URL(reply.request.url, 'http://localhost')
+    url.searchParams.set('cursor', String(body.next_cursor))
+    reply.header('link', `<${url.pathname}${url.search}>; rel="next"`)
+  }
+  return reply.send(body.items)
+}

@@ -1,0 +1,58 @@
+import { errors } from '@coinrack/contract/errors.ts'
+import { basePath } from '@coinrack/contract/index.ts'
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify'
+import { failureAnswer } from '../dispatch.ts'
+import { OperationError } from '../errors.ts'
+import type { Services } from '../services.ts'
+
+const LARGEST_BODY = 1024 * 1024
+
+/** The HTTP server without any route: how bodies are read, and how whatever goes wrong before a handler is answered. */
+export function createServer(services: Services): FastifyInstance {
+  const { config, log, random } = services
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: LARGEST_BODY,
+    trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    genReqId: () => Buffer.from(random.bytes(12)).toString('base64url'),
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 256 },
+  })
+  // JSON is parsed by dispatch, after authentication: here it stays text.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, body),
+  )
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+  })
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const answer = failureAnswer(services, knownError(error), request.id)
+    return reply.code(answer.status).headers(answer.headers).send(answer.body)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0]!
+    const error = new OperationError(
+      'not_found',
+      `There is nothing at ${path.slice(0, 200)}; see ${basePath}/openapi.json`,
+    )
+    const answer = failureAnswer(services, error, request.id)
+    return reply.code(answer.status).headers(answer.headers).send(answer.body)
+  })
+  return app
+}
+
+/** What Fastify refuses by itself, in the words of the contract. */
+function knownError(error: FastifyError): unknown {
+  switch (error.statusCode) {
+    case errors.body_too_large.status:
+      return new OperationError('body_too_large', 'The body is larger than 1 MiB')
+    case errors.unsupported_media_type.status:
+      return new OperationError('unsupported_media_type', 'The body has to be application/json')
+    case 400:
+      return new OperationError('malformed_json', 'The request cannot be read')
+  }
+  return error
+}

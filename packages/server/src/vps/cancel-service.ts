@@ -1,0 +1,69 @@
+import { refundOnCancel } from '@coinrack/money/index.ts'
+import { announce } from '../database/changes.ts'
+import type { Transaction } from '../database/transaction.ts'
+import type { Handler } from '../handler.ts'
+import { lockBalance, readBalance } from '../ledger/balance.ts'
+import { releaseHold } from '../ledger/hold.ts'
+import { post } from '../ledger/post.ts'
+import type { Services } from '../services.ts'
+import { orderById, setOrderStatus } from './order-store.ts'
+import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
+import { vpsView } from './vps-view.ts'
+
+export const cancelService: Handler<'cancelService'> = async ({ input, caller, db, services, fail }) => {
+  const id = input.service_id
+  await lockBalance(db, caller.accountId)
+  const row = await lockVps(db, id)
+  const gone = row.status === 'deleted' || row.status === 'failed'
+  if (input.mode === 'immediate' && !gone && input.confirm !== row.hostname) {
+    throw fail(
+      'confirmation_required',
+      `The VPS and its disk would be deleted: confirm with its hostname, ${row.hostname}`,
+    )
+  }
+  let credited = 0n
+  if (!gone && input.mode === 'end_of_period') await updateVps(db, id, { cancel_at_period_end: true })
+  if (!gone && input.mode === 'immediate') credited = await endNow(db, services, row)
+  await announce(db, id)
+  await announce(db, RECONCILE_VPS)
+  return {
+    service: vpsView(await vpsById(db, id)),
+    credited,
+    balance: (await readBalance(db, caller.accountId)).available,
+  }
+}
+
+/**
+ * Ends a VPS: what was not used is credited in the same transaction that wants the machine deleted.
+ * @returns micro-USD
+ */
+async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise<bigint> {
+  const at = services.clock.now()
+  await updateVps(tx, row.id, { wanted: 'deleted', status: 'deleted', ssh_ready: false, root_password: null })
+  const transactionId = services.newId('transaction')
+  const description = `Cancelled ${row.hostname}`
+  if (row.status === 'provisioning') {
+    const order = (await orderById(tx, row.order_id))!
+    await releaseHold(tx, { holdId: order.hold_id!, transactionId, description, reason: 'cancelled', at })
+    await setOrderStatus(tx, order.id, 'cancelled')
+    return row.price
+  }
+  await setOrderStatus(tx, row.order_id, 'cancelled')
+  const refund = refundOnCancel({
+    price: row.price,
+    priceHourly: row.price_hourly,
+    usedMs: at.getTime() - row.period_from!.getTime(),
+  })
+  if (refund === 0n) return 0n
+  await post(tx, {
+    id: transactionId,
+    kind: 'refund',
+    accountId: row.account_id,
+    reference: `cancel:${row.id}`,
+    description,
+    postings: [{ from: 'revenue.vps', to: 'customer.available', amount: refund }],
+    at,
+  })
+  return refund
+}

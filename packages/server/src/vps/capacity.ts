@@ -1,0 +1,51 @@
+import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { Ordering } from '../seams.ts'
+import type { Services } from '../services.ts'
+
+/** What machines take of the host. */
+export interface Share {
+  memory_mb: number
+  disk_gb: number
+}
+
+/** Any number: whoever places a machine holds it until the machine is written down. */
+const PLACEMENT_LOCK = 7_266_343
+
+/** Places one machine at a time, on all replicas, until the transaction ends. */
+export async function lockPlacement(tx: Transaction): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1)', [PLACEMENT_LOCK])
+}
+
+/** What no machine has taken, wanted ones included. */
+export async function freeShare(db: Queryable, { driver }: Services): Promise<Share> {
+  const total = await driver.capacity()
+  const { rows } = await db.query<{ memory_mb: bigint; disk_gb: bigint }>(
+    `select coalesce(sum(memory_mb), 0)::bigint as memory_mb, coalesce(sum(disk_gb), 0)::bigint as disk_gb
+     from vps where machine_gone_at is null`,
+  )
+  const taken = rows[0]!
+  return {
+    memory_mb: total.memoryMb - Number(taken.memory_mb),
+    disk_gb: total.diskGb - Number(taken.disk_gb),
+  }
+}
+
+/** For the catalog: which sizes would fit now. */
+export const roomFor: Ordering['roomFor'] = async (services) => {
+  const free = await freeShare(services.db, services)
+  return (share) => fits(share, free)
+}
+
+export const fits = (wanted: Share, free: Share) =>
+  wanted.memory_mb <= free.memory_mb && wanted.disk_gb <= free.disk_gb
+
+/** The lowest port of the range that no machine has; undefined when all are taken. */
+export async function freeSshPort(tx: Transaction, { config }: Services): Promise<number | undefined> {
+  const { rows } = await tx.query<{ port: number }>(
+    `select port from generate_series($1::int, $2::int) as port
+     where not exists (select from vps where ssh_port = port and machine_gone_at is null)
+     order by port limit 1`,
+    [config.sshPorts.from, config.sshPorts.to],
+  )
+  return rows[0]?.port
+}

@@ -1,0 +1,57 @@
+import { monthsAfter } from '@coinrack/money/index.ts'
+import { announce } from '../database/changes.ts'
+import { inTransaction } from '../database/transaction.ts'
+import { captureHold, releaseHold } from '../ledger/hold.ts'
+import type { Services } from '../services.ts'
+import { orderById, setOrderStatus } from './order-store.ts'
+import { lockVps, updateVps } from './vps-store.ts'
+
+/** Charges an order whose machine answered by SSH, once: the paid period begins now. */
+export async function deliverVps(services: Services, id: string): Promise<void> {
+  await inTransaction(services.db, async (tx) => {
+    const row = await lockVps(tx, id)
+    if (row.status !== 'provisioning') return
+    const at = services.clock.now()
+    const order = (await orderById(tx, row.order_id))!
+    await captureHold(tx, {
+      holdId: order.hold_id!,
+      transactionId: services.newId('transaction'),
+      description: `${row.hostname} (${row.product}), one month`,
+      at,
+    })
+    await updateVps(tx, id, {
+      status: 'active',
+      ssh_ready: true,
+      period_from: at,
+      paid_until: monthsAfter(at, 1),
+      failure_reason: null,
+    })
+    await setOrderStatus(tx, order.id, 'active')
+    await announce(tx, id)
+  })
+}
+
+/** Gives the price back for a machine that could not be made, and wants what is there of it gone. */
+export async function failVps(services: Services, id: string, reason: string): Promise<void> {
+  await inTransaction(services.db, async (tx) => {
+    const row = await lockVps(tx, id)
+    if (row.status !== 'provisioning') return
+    const order = (await orderById(tx, row.order_id))!
+    await releaseHold(tx, {
+      holdId: order.hold_id!,
+      transactionId: services.newId('transaction'),
+      description: `${row.hostname} could not be provisioned`,
+      reason,
+      at: services.clock.now(),
+    })
+    await updateVps(tx, id, {
+      status: 'failed',
+      wanted: 'deleted',
+      ssh_ready: false,
+      failure_reason: reason,
+      root_password: null,
+    })
+    await setOrderStatus(tx, order.id, 'failed', { failureReason: reason })
+    await announce(tx, id)
+  })
+}

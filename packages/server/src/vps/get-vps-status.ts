@@ -1,0 +1,39 @@
+import { readUntil } from '../database/changes.ts'
+import type { Handler } from '../handler.ts'
+import { type Metrics, takeRootPassword, type VpsRow, vpsById } from './vps-store.ts'
+import { vpsView } from './vps-view.ts'
+
+const NOTHING_SEEN: Metrics = {
+  cpu_percent: null,
+  memory_used_mb: null,
+  disk_used_gb: null,
+  rx_bytes: null,
+  tx_bytes: null,
+  uptime_s: null,
+}
+
+export const getVpsStatus: Handler<'getVpsStatus'> = async ({ input, caller, db, services }) => {
+  const id = input.service_id
+  const row = input.wait
+    ? await readUntil(
+        services.changes,
+        id,
+        input.timeout,
+        () => vpsById(db, id),
+        (seen) => isReached(input.wait!, seen) || seen.status === 'failed' || seen.status === 'deleted',
+      )
+    : await vpsById(db, id)
+
+  const mayReveal = input.reveal && caller.scopes.includes('manage')
+  const ready = row.password_available && row.ssh_ready && row.status === 'active'
+  const sealed = mayReveal && ready ? await takeRootPassword(db, id) : undefined
+  return {
+    ...vpsView(row),
+    password_available: row.password_available && !sealed,
+    ...(sealed ? { root_password: services.sealer.open(sealed, `root-password:${id}`) } : {}),
+    metrics: row.observation ?? NOTHING_SEEN,
+  }
+}
+
+const isReached = (wanted: 'ssh_ready' | 'active' | 'stopped' | 'deleted', row: VpsRow) =>
+  wanted === 'ssh_ready' ? row.ssh_ready : row.status === wanted

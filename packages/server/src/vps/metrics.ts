@@ -1,0 +1,35 @@
+import type { VpsObservation } from '@coinrack/compute/vps-driver.ts'
+import type { Metrics } from './vps-store.ts'
+
+/** A reading of a counter, to which the next one is compared. */
+export interface Sample {
+  /** Unix milliseconds */
+  at: number
+  cpuSeconds: number
+}
+
+const MIB = 1024 ** 2
+const GIB = 1024 ** 3
+
+/**
+ * What a machine's owner is shown of an observation.
+ * @param before an earlier sample of the same machine; without it there is no percentage yet
+ */
+export function metricsOf(seen: VpsObservation, at: number, before: Sample | undefined): Metrics {
+  const { metrics } = seen
+  return {
+    cpu_percent: metrics && before ? cpuPercent(before, { at, cpuSeconds: metrics.cpuSeconds }) : null,
+    memory_used_mb: metrics ? Math.round(metrics.memoryBytes / MIB) : null,
+    disk_used_gb: metrics ? Math.round((metrics.diskUsedBytes / GIB) * 100) / 100 : null,
+    rx_bytes: null,
+    tx_bytes: null,
+    uptime_s: seen.uptimeSeconds === undefined ? null : Math.floor(seen.uptimeSeconds),
+  }
+}
+
+/** Of one processor: 100 is one that was busy all the time. Null after a restart, when the counter began anew. */
+function cpuPercent(before: Sample, now: Sample): number | null {
+  const seconds = (now.at - before.at) / 1000
+  const used = now.cpuSeconds - before.cpuSeconds
+  return seconds <= 0 || used < 0 ? null : Math.round((used / seconds) * 1000) / 10
+}

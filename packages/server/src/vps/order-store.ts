@@ -1,0 +1,128 @@
+import type { Order } from '@coinrack/contract/orders.ts'
+import type { z } from 'zod'
+import type { Queryable, Transaction } from '../database/transaction.ts'
+
+export interface OrderRow {
+  id: string
+  account_id: string
+  status: 'awaiting_payment' | 'provisioning' | 'active' | 'failed' | 'cancelled' | 'expired'
+  product: string
+  os_id: number
+  hostname: string
+  ssh_key: string | null
+  service_id: string
+  price: bigint
+  price_hourly: bigint
+  invoice_id: string | null
+  hold_id: string | null
+  failure_reason: string | null
+  created_at: Date
+  expires_at: Date
+}
+
+const COLUMNS =
+  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, price, price_hourly, invoice_id, hold_id, failure_reason, created_at, expires_at'
+
+export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void> {
+  await tx.query(
+    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    [
+      row.id,
+      row.account_id,
+      row.status,
+      row.product,
+      row.os_id,
+      row.hostname,
+      row.ssh_key,
+      row.service_id,
+      row.price,
+      row.price_hourly,
+      row.invoice_id,
+      row.hold_id,
+      row.failure_reason,
+      row.created_at,
+      row.expires_at,
+    ],
+  )
+}
+
+/** The same order, asked for before and not paid yet: what continues instead of being made twice. */
+export async function findAwaitingOrder(
+  tx: Transaction,
+  wanted: {
+    accountId: string
+    product: string
+    osId: number
+    sshKey: string | null
+    /** Undefined: the default name of the service. */
+    hostname: string | undefined
+    now: Date
+  },
+): Promise<OrderRow | undefined> {
+  const { rows } = await tx.query<OrderRow>(
+    `select ${COLUMNS} from vps_order
+     where account_id = $1 and status = 'awaiting_payment' and expires_at > $6
+       and product = $2 and os_id = $3 and ssh_key is not distinct from $4
+       and hostname = coalesce($5, 'vps-' || right(service_id, 6))
+     order by id limit 1 for update`,
+    [wanted.accountId, wanted.product, wanted.osId, wanted.sshKey, wanted.hostname ?? null, wanted.now],
+  )
+  return rows[0]
+}
+
+export async function orderById(db: Queryable, id: string): Promise<OrderRow | undefined> {
+  const { rows } = await db.query<OrderRow>(`select ${COLUMNS} from vps_order where id = $1`, [id])
+  return rows[0]
+}
+
+export async function lockOrder(tx: Transaction, id: string): Promise<OrderRow | undefined> {
+  const { rows } = await tx.query<OrderRow>(`select ${COLUMNS} from vps_order where id = $1 for update`, [id])
+  return rows[0]
+}
+
+/** Newest first, one more than `limit` when there are more. */
+export async function ordersOf(
+  db: Queryable,
+  accountId: string,
+  limit: number,
+  cursor: string | undefined,
+): Promise<OrderRow[]> {
+  const { rows } = await db.query<OrderRow>(
+    `select ${COLUMNS} from vps_order where account_id = $1 and ($3::text is null or id < $3)
+     order by id desc limit $2`,
+    [accountId, limit + 1, cursor ?? null],
+  )
+  return rows
+}
+
+export async function setOrderInvoice(tx: Transaction, id: string, invoiceId: string): Promise<void> {
+  await tx.query('update vps_order set invoice_id = $2 where id = $1', [id, invoiceId])
+}
+
+export async function setOrderStatus(
+  tx: Transaction,
+  id: string,
+  status: OrderRow['status'],
+  change: { holdId?: string; failureReason?: string } = {},
+): Promise<void> {
+  await tx.query(
+    `update vps_order set status = $2, hold_id = coalesce($3, hold_id), failure_reason = coalesce($4, failure_reason)
+     where id = $1`,
+    [id, status, change.holdId ?? null, change.failureReason ?? null],
+  )
+}
+
+/** The order as its owner sees it. */
+export const orderView = (row: OrderRow): z.output<typeof Order> => ({
+  id: row.id,
+  status: row.status,
+  product: row.product,
+  os_id: row.os_id,
+  hostname: row.hostname,
+  total: row.price,
+  currency: 'USD',
+  service_id: row.status === 'awaiting_payment' || row.status === 'expired' ? null : row.service_id,
+  invoice_id: row.invoice_id,
+  failure_reason: row.failure_reason,
+  created_at: row.created_at,
+})

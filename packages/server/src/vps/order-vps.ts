@@ -1,0 +1,195 @@
+import { Invoice } from '@coinrack/contract/invoices.ts'
+import { formatUsd, Usd } from '@coinrack/contract/wire.ts'
+import type { CatalogPlan } from '../catalog/catalog.ts'
+import { announce } from '../database/changes.ts'
+import type { Transaction } from '../database/transaction.ts'
+import type { Call, Handler } from '../handler.ts'
+import { type CustomerBalance, lockBalance, readBalance } from '../ledger/balance.ts'
+import { offeredImages } from '../os-images.ts'
+import { fits, freeShare } from './capacity.ts'
+import {
+  findAwaitingOrder,
+  insertOrder,
+  type OrderRow,
+  orderById,
+  orderView,
+  setOrderInvoice,
+} from './order-store.ts'
+import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { judgeSshKey } from './ssh-public-key.ts'
+import { startOrder } from './start-order.ts'
+import { vpsById } from './vps-store.ts'
+import { vpsView } from './vps-view.ts'
+
+const AWAITING_MS = 24 * 3_600_000
+
+type OrderCall = Call<'orderVps'>
+
+export const orderVps: Handler<'orderVps'> = async (call) => {
+  const { input, caller, db, services } = call
+  const plan = await checkOrder(call)
+  const sshKey = checkKey(call)
+  // Orders of one account run one after the other: each sees what the others left of the balance.
+  const balance = await lockBalance(db, caller.accountId)
+  if (input.dry_run) return quote(call, plan, balance)
+
+  const now = services.clock.now()
+  const awaiting = await findAwaitingOrder(db, {
+    accountId: caller.accountId,
+    product: plan.slug,
+    osId: input.os_id,
+    sshKey,
+    hostname: input.hostname,
+    now,
+  })
+  const order = awaiting ?? newOrder(call, plan, sshKey, now)
+  if (balance.owed > 0n || balance.available < order.price)
+    return refuseUnpaid(call, order, !awaiting, balance)
+
+  if (!awaiting) await insertOrder(db, order)
+  await startOrder(db, services, order)
+  if (order.invoice_id) await services.invoicing.markPaid(db, services, order.invoice_id)
+  await announce(db, RECONCILE_VPS)
+
+  const placed = (await orderById(db, order.id))!
+  return {
+    ...orderView(placed),
+    paid_from_balance: true,
+    service: vpsView(await vpsById(db, order.service_id)),
+    balance: (await readBalance(db, caller.accountId)).available,
+  }
+}
+
+async function checkOrder({ input, services, fail }: OrderCall): Promise<CatalogPlan> {
+  const plan = services.catalog.plans.find(({ slug }) => slug === input.product)
+  if (!plan || (input.region !== undefined && input.region !== services.catalog.region)) {
+    const where = plan ? ` in region ${input.region}` : ''
+    throw fail('unknown_product', `There is no plan ${input.product}${where}`)
+  }
+  const images = await offeredImages(services.driver, plan.images)
+  if (!images.some(({ osId }) => osId === input.os_id)) {
+    throw fail('os_not_supported', `Plan ${plan.slug} has no OS image ${input.os_id}`)
+  }
+  if (input.max_price !== undefined && plan.price > input.max_price) {
+    throw fail(
+      'price_above_maximum',
+      `Plan ${plan.slug} costs ${formatUsd(plan.price)} USD, above the maximum of ${formatUsd(input.max_price)} USD`,
+      { fields: { price: formatUsd(plan.price) } },
+    )
+  }
+  return plan
+}
+
+function checkKey({ input, fail }: OrderCall): string | null {
+  if (input.ssh_key === undefined) return null
+  const verdict = judgeSshKey(input.ssh_key)
+  if ('refused' in verdict) {
+    throw fail('invalid_ssh_key', verdict.refused, {
+      fields: { details: [{ path: 'ssh_key', message: verdict.refused }] },
+    })
+  }
+  return verdict.line
+}
+
+function newOrder(
+  { input, caller, services }: OrderCall,
+  plan: CatalogPlan,
+  sshKey: string | null,
+  now: Date,
+): OrderRow {
+  const serviceId = services.newId('service')
+  return {
+    id: services.newId('order'),
+    account_id: caller.accountId,
+    status: 'awaiting_payment',
+    product: plan.slug,
+    os_id: input.os_id,
+    hostname: input.hostname ?? `vps-${serviceId.slice(-6)}`,
+    ssh_key: sshKey,
+    service_id: serviceId,
+    price: plan.price,
+    price_hourly: plan.price_hourly,
+    invoice_id: null,
+    hold_id: null,
+    failure_reason: null,
+    created_at: now,
+    expires_at: new Date(now.getTime() + AWAITING_MS),
+  }
+}
+
+/** What the order would cost and whether it could be placed now. Nothing is written. */
+async function quote(
+  { caller, input, db, services, fail }: OrderCall,
+  plan: CatalogPlan,
+  balance: CustomerBalance,
+) {
+  if (!fits(plan, await freeShare(db, services)))
+    throw fail('capacity', 'There is no room for a machine of this plan')
+  const order = newOrder({ caller, input, services } as OrderCall, plan, null, services.clock.now())
+  return {
+    ...orderView(order),
+    status: 'quote' as const,
+    service_id: null,
+    paid_from_balance: false,
+    service: null,
+    balance: balance.available,
+  }
+}
+
+/** 402: the order is kept, awaiting payment, with its invoice. Asked for again, it is the same order. */
+async function refuseUnpaid(
+  { caller, input, db, services, fail }: OrderCall,
+  order: OrderRow,
+  isNew: boolean,
+  balance: CustomerBalance,
+): Promise<never> {
+  const invoice = input.create_invoice ? await invoiceOf(db, services, order, isNew) : null
+  const shortfall = balance.owed + order.price - balance.available
+  const amounts = {
+    required: Usd.encode(order.price),
+    balance: Usd.encode(balance.available),
+    shortfall: Usd.encode(shortfall),
+    currency: 'USD',
+    paid_from_balance: false,
+  }
+  const code = balance.owed > 0n ? 'account_owes' : 'insufficient_balance'
+  throw fail(
+    code,
+    code === 'account_owes'
+      ? `The account owes ${formatUsd(balance.owed)} USD from a reversed payment`
+      : `The balance is ${formatUsd(balance.available)} USD; this order needs ${formatUsd(order.price)} USD`,
+    {
+      keepEffects: true,
+      fields: {
+        ...amounts,
+        owed: Usd.encode(balance.owed),
+        order_id: invoice ? order.id : null,
+        invoice: invoice && Invoice.encode(invoice),
+        checkout_url: invoice?.checkout_url ?? null,
+      },
+      nextSteps: invoice
+        ? [
+            {
+              tool: 'pay_invoice',
+              why: 'Pay this order: send the tokens to one of the payment_options of the invoice, then wait with get_invoice',
+              arguments: { invoice_id: invoice.id, method: 'crypto' },
+            },
+            { tool: 'topup_balance', why: 'Or top up the balance and send the same order again' },
+          ]
+        : [{ tool: 'topup_balance', why: 'Top up the balance and send the same order again' }],
+    },
+  )
+}
+
+async function invoiceOf(db: Transaction, services: OrderCall['services'], order: OrderRow, isNew: boolean) {
+  if (order.invoice_id) return services.invoicing.view(db, services, order.invoice_id)
+  if (isNew) await insertOrder(db, order)
+  const invoice = await services.invoicing.openForOrder(db, services, {
+    accountId: order.account_id,
+    orderId: order.id,
+    amount: order.price,
+    expiresAt: order.expires_at,
+  })
+  await setOrderInvoice(db, order.id, invoice.id)
+  return invoice
+}

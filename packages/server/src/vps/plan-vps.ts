@@ -1,0 +1,61 @@
+import type { VpsObservation } from '@coinrack/compute/vps-driver.ts'
+import type { VpsRow } from './vps-store.ts'
+
+/** What the reconciler does next with one VPS. */
+export type Step =
+  | { do: 'ensure' }
+  | { do: 'power'; action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset' }
+  | { do: 'destroy' }
+  | { do: 'fail'; reason: string }
+  /** SSH answered for the first time: the order is charged, the paid time begins. */
+  | { do: 'deliver' }
+  | { do: 'record'; status: 'active' | 'stopped'; sshReady: boolean }
+  | { do: 'nothing' }
+
+/** How long provisioning may take, in milliseconds. */
+export const PROVISIONING_LIMIT_MS = 15 * 60_000
+export const MOST_ATTEMPTS = 5
+
+type Wish = Pick<
+  VpsRow,
+  | 'wanted'
+  | 'wanted_boot'
+  | 'done_boot'
+  | 'forced'
+  | 'status'
+  | 'ssh_ready'
+  | 'attempts'
+  | 'provisioning_since'
+  | 'failure_reason'
+>
+
+/** Compares what is wanted with what was seen. Pure: the same answer however often it is asked. */
+export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
+  if (row.wanted === 'deleted') return { do: 'destroy' }
+  if (row.status === 'provisioning') return planProvisioning(row, seen, now)
+  if (row.wanted === 'stopped') {
+    if (seen.state === 'running') return { do: 'power', action: row.forced ? 'force_stop' : 'stop' }
+    return row.status === 'stopped' && !row.ssh_ready
+      ? { do: 'nothing' }
+      : { do: 'record', status: 'stopped', sshReady: false }
+  }
+  if (seen.state !== 'running') return { do: 'power', action: 'start' }
+  if (row.done_boot < row.wanted_boot) return { do: 'power', action: row.forced ? 'reset' : 'reboot' }
+  // A reboot is over when SSH answers again.
+  if (row.status === 'rebooting' && !seen.sshReady) return { do: 'nothing' }
+  return row.status === 'active' && row.ssh_ready === seen.sshReady
+    ? { do: 'nothing' }
+    : { do: 'record', status: 'active', sshReady: seen.sshReady }
+}
+
+function planProvisioning(row: Wish, seen: VpsObservation, now: Date): Step {
+  if (seen.sshReady) return { do: 'deliver' }
+  if (row.attempts >= MOST_ATTEMPTS) {
+    return { do: 'fail', reason: row.failure_reason ?? 'The machine could not be made' }
+  }
+  if (now.getTime() - row.provisioning_since.getTime() > PROVISIONING_LIMIT_MS) {
+    return { do: 'fail', reason: 'SSH did not answer in time' }
+  }
+  if (seen.state === 'failed') return { do: 'fail', reason: seen.reason ?? 'The machine failed' }
+  return seen.state === 'running' ? { do: 'nothing' } : { do: 'ensure' }
+}

@@ -1,0 +1,39 @@
+import { announce } from '../database/changes.ts'
+import type { Handler } from '../handler.ts'
+import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { lockVps, updateVps, vpsById } from './vps-store.ts'
+import { vpsView } from './vps-view.ts'
+
+/** Writes down what is wanted; the reconciler makes it so. */
+export const powerVps: Handler<'powerVps'> = async ({ input, db, fail }) => {
+  const id = input.service_id
+  const row = await lockVps(db, id)
+  if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
+    throw fail('service_busy', `The VPS is ${row.status}`)
+  }
+  const forced = input.action === 'force_stop' || input.action === 'reset'
+  switch (input.action) {
+    case 'start':
+      if (row.wanted !== 'running') await updateVps(db, id, { wanted: 'running', forced: false })
+      break
+    case 'stop':
+    case 'force_stop':
+      if (row.wanted !== 'stopped' || row.status !== 'stopped') {
+        await updateVps(db, id, { wanted: 'stopped', forced })
+      }
+      break
+    case 'reboot':
+    case 'reset':
+      if (row.wanted === 'stopped') throw fail('service_busy', 'The VPS is stopped: start it instead')
+      // A second wish before the first is done is the same wish.
+      await updateVps(db, id, {
+        wanted_boot: row.done_boot + 1,
+        forced,
+        status: 'rebooting',
+        ssh_ready: false,
+      })
+  }
+  await announce(db, id)
+  await announce(db, RECONCILE_VPS)
+  return { service: vpsView(await vpsById(db, id)) }
+}

@@ -1,0 +1,137 @@
+import type { VpsObservation, VpsSpec } from '@coinrack/compute/vps-driver.ts'
+import { announce } from '../database/changes.ts'
+import type { Services } from '../services.ts'
+import { deliverVps, failVps } from './deliver-vps.ts'
+import { metricsOf, type Sample } from './metrics.ts'
+import { planVps } from './plan-vps.ts'
+import { updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts'
+
+/** Announced when something is wanted of a machine, so that the next pass does not wait for its time. */
+export const RECONCILE_VPS = 'reconcile-vps'
+
+const AT_ONCE = 8
+const STEADY_MS = 15_000
+
+export interface VpsReconciler {
+  /** Begins whatever is to be done, for every machine that nothing is being done with. */
+  pass(): Promise<void>
+  /** Resolves when nothing is being done any more. */
+  idle(): Promise<void>
+}
+
+/**
+ * Makes machines what they are wanted to be. Takes no input: all it knows is the database and what the
+ * driver observes, so it can be killed at any step and goes on from there.
+ */
+export function createVpsReconciler(services: Services): VpsReconciler {
+  const busy = new Map<string, Promise<void>>()
+  const lookedAt = new Map<string, number>()
+  const samples = new Map<string, Sample>()
+
+  function isDue(row: VpsRow): boolean {
+    if (busy.has(row.id)) return false
+    if (!isSteady(row)) return true
+    return services.clock.now().getTime() - (lookedAt.get(row.id) ?? 0) >= STEADY_MS
+  }
+
+  return {
+    async pass() {
+      const rows = await vpsWithMachines(services.db)
+      const live = new Set(rows.map(({ id }) => id))
+      for (const seen of [lookedAt, samples]) for (const id of seen.keys()) if (!live.has(id)) seen.delete(id)
+      for (const row of rows.filter(isDue)) {
+        if (busy.size >= AT_ONCE) break
+        lookedAt.set(row.id, services.clock.now().getTime())
+        const work = reconcileOne(services, samples, row.id)
+          .catch((error) => services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed'))
+          .finally(() => busy.delete(row.id))
+        busy.set(row.id, work)
+      }
+    },
+    async idle() {
+      await Promise.all(busy.values())
+    },
+  }
+}
+
+/** Nothing is under way with it: looking now and then is enough. */
+const isSteady = (row: VpsRow) =>
+  row.done_boot === row.wanted_boot &&
+  ((row.status === 'active' && row.wanted === 'running' && row.ssh_ready) ||
+    (row.status === 'stopped' && row.wanted === 'stopped'))
+
+/** Observes one machine and takes one step. */
+async function reconcileOne(services: Services, samples: Map<string, Sample>, id: string): Promise<void> {
+  const { db, driver, clock, log } = services
+  const seen = await driver.observe(id)
+  // Read after the machine was seen, so that a wish of the meantime is not overlooked.
+  const row = await vpsById(db, id)
+  const now = clock.now()
+  const observation = metricsOf(seen, now.getTime(), samples.get(id))
+  if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
+  const step = planVps(row, seen, now)
+  if (step.do !== 'nothing') log.info({ vps: id, step, seen: seen.state }, 'VPS')
+  switch (step.do) {
+    case 'ensure':
+      return ensure(services, row)
+    case 'power':
+      return power(services, row, step.action)
+    case 'destroy':
+      await driver.destroy(id)
+      await updateVps(db, id, { machine_gone_at: clock.now() })
+      return announce(db, id)
+    case 'fail':
+      return failVps(services, id, step.reason)
+    case 'deliver':
+      return deliverVps(services, id)
+    case 'record':
+      await updateVps(db, id, { status: step.status, ssh_ready: step.sshReady, observation })
+      return announce(db, id)
+    case 'nothing':
+      if (row.status === 'active') await updateVps(db, id, { observation })
+  }
+}
+
+async function ensure(services: Services, row: VpsRow): Promise<void> {
+  try {
+    await services.driver.ensure(specOf(services, row))
+  } catch (error) {
+    const reason = (error as Error).message
+    services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
+    await updateVps(services.db, row.id, { attempts: row.attempts + 1, failure_reason: reason })
+  }
+}
+
+async function power(
+  services: Services,
+  row: VpsRow,
+  action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset',
+) {
+  if (action === 'start') await services.driver.ensure(specOf(services, row))
+  await services.driver.power(row.id, action)
+  const rebooted = action === 'reboot' || action === 'reset'
+  await updateVps(services.db, row.id, {
+    ssh_ready: false,
+    // A start is a boot as well: no other is owed for a wish that came before it.
+    ...(rebooted || action === 'start' ? { done_boot: row.wanted_boot } : {}),
+  })
+  await announce(services.db, row.id)
+}
+
+function specOf({ sealer }: Services, row: VpsRow): VpsSpec {
+  return {
+    id: row.id,
+    vcpus: row.vcpus,
+    memoryMb: row.memory_mb,
+    diskGb: row.disk_gb,
+    image: row.image,
+    hostname: row.hostname,
+    sshAuthorizedKeys: row.ssh_key ? [row.ssh_key] : [],
+    rootPasswordHash: row.root_password_hash,
+    sshHostKey: {
+      privateKey: sealer.open(row.ssh_host_private_key, `ssh-host-key:${row.id}`),
+      publicKey: row.ssh_host_public_key,
+    },
+    sshAddress: { host: row.ssh_host, port: row.ssh_port },
+  }
+}

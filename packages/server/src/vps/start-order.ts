@@ -1,0 +1,73 @@
+import type { Transaction } from '../database/transaction.ts'
+import { OperationError } from '../errors.ts'
+import { placeHold } from '../ledger/hold.ts'
+import { offeredImages } from '../os-images.ts'
+import type { Services } from '../services.ts'
+import { fits, freeShare, freeSshPort, lockPlacement } from './capacity.ts'
+import { type OrderRow, setOrderStatus } from './order-store.ts'
+import { hashRootPassword, makeRootPassword } from './root-password.ts'
+import { makeSshHostKey } from './ssh-host-key.ts'
+import { insertVps } from './vps-store.ts'
+
+const RETRY_S = 60
+
+/**
+ * Begins an order: the hold of its price and the wanted machine, in one transaction.
+ * @param order written down already
+ * @throws InsufficientFunds when the balance does not cover the price
+ * @throws OperationError `capacity` when no machine can be placed now, before anything is held
+ */
+export async function startOrder(tx: Transaction, services: Services, order: OrderRow): Promise<void> {
+  const { catalog, clock, config, driver, newId, random, sealer } = services
+  const plan = catalog.plans.find(({ slug }) => slug === order.product)
+  const image = (await offeredImages(driver)).find(({ osId }) => osId === order.os_id)
+  if (!plan || !image) throw full('This plan or image is no longer offered')
+  if (!image.ready) throw full(`The image ${image.name} is still being made ready`)
+
+  await lockPlacement(tx)
+  if (!fits(plan, await freeShare(tx, services))) throw full('There is no room for a machine of this plan')
+  const port = await freeSshPort(tx, services)
+  if (port === undefined) throw full('There is no free SSH port')
+
+  const now = clock.now()
+  const holdId = newId('hold')
+  await placeHold(tx, {
+    id: holdId,
+    transactionId: newId('transaction'),
+    accountId: order.account_id,
+    amount: order.price,
+    purpose: order.id,
+    description: `Reserved for ${plan.name} ${order.hostname}`,
+    at: now,
+  })
+  const password = makeRootPassword(random)
+  const hostKey = makeSshHostKey(random)
+  await insertVps(tx, {
+    id: order.service_id,
+    account_id: order.account_id,
+    order_id: order.id,
+    product: plan.slug,
+    os_id: order.os_id,
+    os_name: image.name,
+    image: image.slug,
+    region: catalog.region,
+    hostname: order.hostname,
+    vcpus: plan.vcpus,
+    memory_mb: plan.memory_mb,
+    disk_gb: plan.disk_gb,
+    ssh_key: order.ssh_key,
+    ssh_host: config.publicIp,
+    ssh_port: port,
+    ssh_host_public_key: hostKey.publicKey,
+    ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${order.service_id}`),
+    root_password: sealer.seal(password, `root-password:${order.service_id}`),
+    root_password_hash: await hashRootPassword(password),
+    price: order.price,
+    price_hourly: order.price_hourly,
+    created_at: now,
+  })
+  await setOrderStatus(tx, order.id, 'provisioning', { holdId })
+}
+
+const full = (why: string) =>
+  new OperationError('capacity', `${why}; nothing was charged`, { retryAfter: RETRY_S })

@@ -1,0 +1,178 @@
+import type { vpsStatuses } from '@coinrack/contract/vps.ts'
+import type { Queryable, Transaction } from '../database/transaction.ts'
+
+export type VpsStatus = (typeof vpsStatuses)[number]
+
+/** What was last seen of a machine; null where nothing was. */
+export interface Metrics {
+  cpu_percent: number | null
+  memory_used_mb: number | null
+  disk_used_gb: number | null
+  rx_bytes: number | null
+  tx_bytes: number | null
+  uptime_s: number | null
+}
+
+export interface VpsRow {
+  id: string
+  account_id: string
+  order_id: string
+  product: string
+  os_id: number
+  os_name: string
+  image: string
+  region: string
+  hostname: string
+  vcpus: number
+  memory_mb: number
+  disk_gb: number
+  ssh_key: string | null
+  ssh_host: string
+  ssh_port: number
+  ssh_host_public_key: string
+  ssh_host_private_key: Buffer
+  root_password_hash: string
+  password_available: boolean
+  wanted: 'running' | 'stopped' | 'deleted'
+  wanted_boot: number
+  forced: boolean
+  status: VpsStatus
+  done_boot: number
+  ssh_ready: boolean
+  failure_reason: string | null
+  attempts: number
+  observation: Metrics | null
+  provisioning_since: Date
+  price: bigint
+  price_hourly: bigint
+  period_from: Date | null
+  paid_until: Date | null
+  cancel_at_period_end: boolean
+  created_at: Date
+}
+
+const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, region, hostname, vcpus, memory_mb, disk_gb,
+  ssh_key, ssh_host, ssh_port, ssh_host_public_key, ssh_host_private_key, root_password_hash,
+  root_password is not null as password_available, wanted, wanted_boot, forced, status, done_boot, ssh_ready,
+  failure_reason, attempts, observation, provisioning_since, price, price_hourly, period_from, paid_until,
+  cancel_at_period_end, created_at`
+
+export type NewVps = Pick<
+  VpsRow,
+  | 'id'
+  | 'account_id'
+  | 'order_id'
+  | 'product'
+  | 'os_id'
+  | 'os_name'
+  | 'image'
+  | 'region'
+  | 'hostname'
+  | 'vcpus'
+  | 'memory_mb'
+  | 'disk_gb'
+  | 'ssh_key'
+  | 'ssh_host'
+  | 'ssh_port'
+  | 'ssh_host_public_key'
+  | 'ssh_host_private_key'
+  | 'root_password_hash'
+  | 'price'
+  | 'price_hourly'
+  | 'created_at'
+> & { root_password: Buffer }
+
+/** A new VPS: wanted running, not there yet. */
+export async function insertVps(tx: Transaction, row: NewVps): Promise<void> {
+  const given = { ...row, wanted: 'running', status: 'provisioning', provisioning_since: row.created_at }
+  const names = Object.keys(given)
+  await tx.query(
+    `insert into vps (${names.join(', ')}) values (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+    Object.values(given),
+  )
+}
+
+export async function vpsById(db: Queryable, id: string): Promise<VpsRow> {
+  const { rows } = await db.query<VpsRow>({
+    name: 'vps_by_id',
+    text: `select ${COLUMNS} from vps where id = $1`,
+    values: [id],
+  })
+  return rows[0]!
+}
+
+export async function lockVps(tx: Transaction, id: string): Promise<VpsRow> {
+  const { rows } = await tx.query<VpsRow>(`select ${COLUMNS} from vps where id = $1 for update`, [id])
+  return rows[0]!
+}
+
+/** Newest first, one more than `limit` when there are more. Failed and deleted ones only when asked for. */
+export async function vpsOf(
+  db: Queryable,
+  accountId: string,
+  filter: { limit: number; cursor?: string; status?: VpsStatus },
+): Promise<VpsRow[]> {
+  const { rows } = await db.query<VpsRow>(
+    `select ${COLUMNS} from vps
+     where account_id = $1 and ($3::text is null or id < $3)
+       and case when $4::text is null then status not in ('failed', 'deleted') else status = $4 end
+     order by id desc limit $2`,
+    [accountId, filter.limit + 1, filter.cursor ?? null, filter.status ?? null],
+  )
+  return rows
+}
+
+/** Every VPS that may have a machine. */
+export async function vpsWithMachines(db: Queryable): Promise<VpsRow[]> {
+  const { rows } = await db.query<VpsRow>(
+    `select ${COLUMNS} from vps where machine_gone_at is null order by id`,
+  )
+  return rows
+}
+
+/**
+ * Takes the root password, for whoever is first of any number at the same moment.
+ * @returns the sealed password, or undefined when it was taken before or the machine is not ready
+ */
+export async function takeRootPassword(db: Queryable, id: string): Promise<Buffer | undefined> {
+  const { rows } = await db.query<{ root_password: Buffer }>(
+    `with secret as (
+       select id, root_password from vps
+       where id = $1 and root_password is not null and ssh_ready and status = 'active'
+       for update
+     )
+     update vps set root_password = null from secret where vps.id = secret.id
+     returning secret.root_password`,
+    [id],
+  )
+  return rows[0]?.root_password
+}
+
+/** Changes what is wanted or was seen. Fields that are left out stay. */
+export async function updateVps(
+  db: Queryable,
+  id: string,
+  change: Partial<
+    Pick<
+      VpsRow,
+      | 'wanted'
+      | 'wanted_boot'
+      | 'forced'
+      | 'status'
+      | 'done_boot'
+      | 'ssh_ready'
+      | 'failure_reason'
+      | 'attempts'
+      | 'observation'
+      | 'period_from'
+      | 'paid_until'
+      | 'cancel_at_period_end'
+    >
+  > & { machine_gone_at?: Date; root_password?: null },
+): Promise<void> {
+  const names = Object.keys(change)
+  await db.query(
+    `update vps set ${names.map((name, index) => `${name} = $${index + 2}`).join(', ')} where id = $1`,
+    [id, ...Object.values(change)],
+  )
+}

@@ -1,0 +1,41 @@
+import type { Vps } from '@coinrack/contract/vps.ts'
+import type { z } from 'zod'
+import type { VpsRow } from './vps-store.ts'
+
+const SSH_USER = 'root'
+
+/** The VPS as its owner sees it. */
+export function vpsView(row: VpsRow): z.output<typeof Vps> {
+  return {
+    id: row.id,
+    order_id: row.order_id,
+    status: row.status,
+    ssh_ready: row.ssh_ready,
+    failure_reason: row.failure_reason,
+    hostname: row.hostname,
+    ip: row.ssh_host,
+    ssh_user: SSH_USER,
+    ssh_port: row.ssh_port,
+    ssh: {
+      host: row.ssh_host,
+      port: row.ssh_port,
+      user: SSH_USER,
+      command: `ssh -p ${row.ssh_port} ${SSH_USER}@${row.ssh_host}`,
+      known_hosts: [`${knownHost(row.ssh_host, row.ssh_port)} ${row.ssh_host_public_key}`],
+    },
+    password_available: row.password_available,
+    product: row.product,
+    os: { os_id: row.os_id, name: row.os_name },
+    region: row.region,
+    billing: {
+      cycle: 'monthly',
+      price: row.price,
+      paid_until: row.paid_until,
+      cancel_at_period_end: row.cancel_at_period_end,
+    },
+    created_at: row.created_at,
+  }
+}
+
+/** How known_hosts names an address, see sshd(8). */
+const knownHost = (host: string, port: number) => (port === 22 ? host : `[${host}]:${port}`)
