@@ -41,7 +41,7 @@ export function run(command, args, env = {}) {
     child.on('error', (error) => reject(Object.assign(error, { output })))
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(output)
-      const failure = `${command} ${args.join(' ')} ended with ${signal ?? code}:\n${output.slice(-4000)}`
+      const failure = `${command} ${args.join(' ')} ended with ${signal ?? code}:\n${output.slice(0, 4000)}`
       reject(Object.assign(new Error(failure), { output }))
     })
   })

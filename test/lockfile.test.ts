@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+interface Entry {
+  version: string
+  resolved?: string
+  link?: boolean
+  optionalDependencies?: Record<string, string>
+}
+
+const text = await readFile(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8')
+const packages = Object.entries((JSON.parse(text) as { packages: Record<string, Entry> }).packages)
+
+test('behavior: names every optional package, or `npm ci` would refuse it (scripts/complete-lockfile.mjs adds them)', () => {
+  const known = new Set(packages.map(([path]) => path))
+  const wanted = packages.flatMap(([, entry]) => Object.keys(entry.optionalDependencies ?? {}))
+  expect(wanted.filter((name) => !known.has(`node_modules/${name}`))).toEqual([])
+})
+
+test('behavior: names no registry', () => {
+  const resolved = packages.flatMap(([, entry]) => (entry.resolved && !entry.link ? [entry.resolved] : []))
+  expect(resolved).toEqual([])
+})
