@@ -6,6 +6,7 @@ import type { Address } from 'viem'
 import type { Mailer } from './account/mailer.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Chain } from './chain/chain-port.ts'
+import type { DemoBody } from './chain/demo-chains.ts'
 import type { Config } from './config.ts'
 import type { Changes } from './database/changes.ts'
 import type { Sealer } from './sealer.ts'
@@ -35,6 +36,8 @@ export interface Services {
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
   depositAddressOf(counter: bigint): Address
+  /** Of the demo profile alone: how to pay on its chains. */
+  demo: DemoBody | undefined
   invoicing: Invoicing
   ordering: Ordering
 }

@@ -138,7 +138,7 @@ async function quote(
 
 /** 402: the order is kept, awaiting payment, with its invoice. Asked for again, it is the same order. */
 async function refuseUnpaid(
-  { caller, input, db, services, fail }: OrderCall,
+  { input, db, services, fail }: OrderCall,
   order: OrderRow,
   isNew: boolean,
   balance: CustomerBalance,

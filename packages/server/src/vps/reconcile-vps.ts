@@ -1,4 +1,4 @@
-import type { VpsObservation, VpsSpec } from '@coinrack/compute/vps-driver.ts'
+import type { VpsSpec } from '@coinrack/compute/vps-driver.ts'
 import { announce } from '../database/changes.ts'
 import type { Services } from '../services.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'

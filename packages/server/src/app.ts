@@ -1,0 +1,23 @@
+import type { FastifyInstance } from 'fastify'
+import { createDispatch } from './dispatch.ts'
+import { handlers } from './handlers.ts'
+import { ownerOf } from './owner-of.ts'
+import { createRateLimiter } from './rate-limiter.ts'
+import type { Readiness } from './readiness.ts'
+import type { Services } from './services.ts'
+import { registerCheckout } from './transport/checkout.ts'
+import { createMcp } from './transport/mcp.ts'
+import { registerOtherRoutes } from './transport/other-routes.ts'
+import { registerRest } from './transport/rest.ts'
+import { createServer } from './transport/server.ts'
+import { version } from './version.ts'
+
+/** The whole HTTP face of the service, not listening yet. */
+export function createApp(services: Services, readiness: Readiness): FastifyInstance {
+  const dispatch = createDispatch(services, handlers, createRateLimiter(services), ownerOf)
+  const app = createServer(services)
+  registerRest(app, dispatch)
+  registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
+  registerCheckout(app, services)
+  return app
+}

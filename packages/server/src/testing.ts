@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto'
+import { createFakeDriver, type FakeDriver } from '@coinrack/compute/fake/driver.ts'
+import { basePath } from '@coinrack/contract/index.ts'
+import type { FastifyInstance } from 'fastify'
+import pg from 'pg'
+import { pino } from 'pino'
+import { inject } from 'vitest'
+import type { Mail, Mailer } from './account/mailer.ts'
+import { createApp } from './app.ts'
+import { parseCatalog } from './catalog/catalog.ts'
+import defaultCatalog from './catalog/default-catalog.json' with { type: 'json' }
+import type { Chain } from './chain/chain-port.ts'
+import { depositAddress } from './chain/deposit-address.ts'
+import { forwarderFactoryAddress } from './chain/forwarder-factory.ts'
+import { type Config, loadConfig } from './config.ts'
+import { listenForChanges } from './database/changes.ts'
+import { openPool } from './database/pool.ts'
+import { inTransaction } from './database/transaction.ts'
+import { post } from './ledger/post.ts'
+import { invoicing } from './payments/invoicing.ts'
+import { createReadiness } from './readiness.ts'
+import { createSealer } from './sealer.ts'
+import { idMaker, type Services } from './services.ts'
+import { ordering } from './vps/ordering.ts'
+import { createVpsReconciler } from './vps/reconcile-vps.ts'
+
+const TREASURY = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
+
+/** A clock that stands still until it is moved. */
+export class TestClock {
+  private time: number
+  constructor(start = '2026-01-31T12:00:00Z') {
+    this.time = Date.parse(start)
+  }
+  now(): Date {
+    return new Date(this.time)
+  }
+  advance(milliseconds: number): void {
+    this.time += milliseconds
+  }
+}
+
+/** An answer of the REST interface. */
+export interface Reply {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
+  body: any
+  headers: Record<string, string | string[] | undefined>
+}
+
+export interface TestService {
+  services: Services
+  app: FastifyInstance
+  clock: TestClock
+  driver: FakeDriver
+  /** Mail that was sent, newest last. */
+  mails: Mail[]
+  ask(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    options?: { token?: string; body?: unknown; headers?: Record<string, string>; address?: string },
+  ): Promise<Reply>
+  /** A new account with a token and, if wanted, a balance of so many micro-dollars. */
+  customer(balance?: bigint): Promise<{ token: string; accountId: string }>
+  /** Puts money on a balance. */
+  credit(accountId: string, amount: bigint): Promise<void>
+  /** Runs the VPS reconciler until it has nothing more to do. */
+  reconcile(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface TestOptions {
+  /** Settings, as in the environment. */
+  env?: Record<string, string>
+  chains?: Chain[]
+}
+
+/** The service on a database of its own, with the fakes of its edges: machine, mail and clock. */
+export async function startTestService(options: TestOptions = {}): Promise<TestService> {
+  const database = await createTestDatabase()
+  const clock = new TestClock()
+  const random = { bytes: (length: number) => randomBytes(length) }
+  const log = pino({ level: 'silent' })
+  const db = openPool(database.url, { size: 20, onError: () => {} })
+  const changes = await listenForChanges(database.url, () => {})
+  const driver = createFakeDriver()
+  const mails: Mail[] = []
+  const mailer: Mailer = {
+    async send(mail) {
+      mails.push(mail)
+    },
+  }
+  const config = testConfig(options.env)
+  const factory = forwarderFactoryAddress(TREASURY)
+  const services: Services = {
+    config,
+    db,
+    changes,
+    clock,
+    random,
+    newId: idMaker(clock, random),
+    sealer: createSealer(config.serverSecret!, random),
+    mailer,
+    log,
+    catalog: parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'),
+    driver,
+    chains: options.chains ?? [],
+    depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
+    demo: undefined,
+    invoicing,
+    ordering,
+  }
+  const app = createApp(services, createReadiness(services))
+  await app.ready()
+  const reconciler = createVpsReconciler(services)
+
+  const credit: TestService['credit'] = (accountId, amount) =>
+    inTransaction(db, async (tx) => {
+      await post(tx, {
+        id: services.newId('transaction'),
+        kind: 'adjustment',
+        accountId,
+        description: 'A gift',
+        postings: [{ from: 'house.adjustments', to: 'customer.available', amount }],
+        at: clock.now(),
+      })
+    })
+
+  const ask: TestService['ask'] = async (method, path, { token, body, headers, address } = {}) => {
+    const reply = await app.inject({
+      method,
+      url: basePath + path,
+      remoteAddress: address ?? '127.0.0.1',
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    return { status: reply.statusCode, body: parse(reply.body), headers: reply.headers as Reply['headers'] }
+  }
+
+  let customers = 0
+  return {
+    services,
+    app,
+    clock,
+    driver,
+    mails,
+    ask,
+    credit,
+    async customer(balance = 0n) {
+      customers++
+      const { body } = await ask('POST', '/auth/register', {
+        body: { email: `buyer${customers}@rackmail.net` },
+        address: `10.${customers >> 8}.${customers & 255}.1`,
+      })
+      if (balance > 0n) await credit(body.account.id, balance)
+      return { token: body.token, accountId: body.account.id }
+    },
+    async reconcile() {
+      for (let pass = 0; pass < 6; pass++) {
+        await reconciler.pass()
+        await reconciler.idle()
+      }
+    },
+    async close() {
+      await app.close()
+      await changes.close()
+      await db.end()
+      await database.drop()
+    },
+  }
+}
+
+/** A configuration with secrets of its own and generous ports. */
+export const testConfig = (env: Record<string, string> = {}): Config =>
+  loadConfig(
+    {
+      COINRACK_SERVER_SECRET: randomBytes(32).toString('hex'),
+      COINRACK_DEPOSIT_SECRET: randomBytes(32).toString('hex'),
+      COINRACK_DATA: '/nonexistent',
+      ...env,
+    },
+    () => undefined,
+  )
+
+/** A database of its own, copied from the template of this run. */
+export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const template = inject('postgresUrl')
+  const name = `test_${randomBytes(8).toString('hex')}`
+  const admin = new URL(template)
+  const source = admin.pathname.slice(1)
+  admin.pathname = '/postgres'
+  const run = async (sql: string) => {
+    const client = new pg.Client({ connectionString: admin.href })
+    await client.connect()
+    await client.query(sql)
+    await client.end()
+  }
+  await run(`create database ${name} template ${source}`)
+  const url = new URL(template)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => run(`drop database ${name} with (force)`) }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,86 @@
+import { basePath } from '@coinrack/contract/index.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Readiness } from '../readiness.ts'
+import type { Services } from '../services.ts'
+import { docsPage, llmsText } from './docs.ts'
+import type { ServeMcp } from './mcp.ts'
+import { openapi } from './openapi.ts'
+import { bearerToken } from './rest.ts'
+
+/**
+ * The routes that are no operation: health, the agent endpoint, documentation, and the demo's faucet. The
+ * checkout pages have a file of their own.
+ */
+export function registerOtherRoutes(
+  app: FastifyInstance,
+  services: Services,
+  { readiness, mcp }: { readiness: Readiness; mcp: ServeMcp },
+): void {
+  const { config, demo } = services
+
+  app.get('/healthz', async () => ({ status: 'ok' }))
+  app.get('/readyz', async (_request, reply) => {
+    const ready = (await readiness()).every((part) => part.ready)
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' })
+  })
+
+  const document = { ...openapi(), servers: [{ url: config.publicUrl + basePath }] }
+  app.get(`${basePath}/openapi.json`, async () => document)
+  const docs = docsPage(config.publicUrl)
+  app.get('/docs', async (_request, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'")
+      .send(docs),
+  )
+  app.get('/', async (_request, reply) => reply.redirect('/docs'))
+  const llms = llmsText(config.publicUrl)
+  app.get('/llms.txt', async (_request, reply) => reply.type('text/plain; charset=utf-8').send(llms))
+  app.get('/.well-known/mcp.json', async () => ({
+    name: 'coinrack',
+    description: 'Virtual servers, prepaid in stablecoins, without identity check',
+    url: `${config.publicUrl}/mcp`,
+    transport: 'streamable-http',
+  }))
+
+  app.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: '/mcp',
+    handler: async (request, reply) => {
+      if (!isOwnOrigin(request.headers.origin, config.publicUrl)) {
+        return reply.code(403).send({
+          jsonrpc: '2.0',
+          error: { code: -32_000, message: 'Requests from pages of other origins are refused' },
+          id: null,
+        })
+      }
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort())
+      const response = await mcp(webRequest(request, config.publicUrl, gone.signal), {
+        token: bearerToken(request.headers.authorization),
+        address: request.ip,
+        requestId: request.id,
+      })
+      return reply.send(response)
+    },
+  })
+
+  if (demo) app.get('/demo', async () => demo)
+}
+
+/** A page of another origin that lured a browser here (DNS rebinding) gives itself away by its Origin. */
+function isOwnOrigin(origin: string | undefined, publicUrl: string): boolean {
+  if (origin === undefined) return true
+  const host = URL.parse(origin)?.hostname
+  return host !== undefined && [new URL(publicUrl).hostname, 'localhost', '127.0.0.1', '[::1]'].includes(host)
+}
+
+/** The request in the form of the fetch standard. */
+function webRequest(request: FastifyRequest, origin: string, signal: AbortSignal): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
+  }
+  const body = typeof request.body === 'string' ? request.body : undefined
+  return new Request(new URL(request.url, origin), { method: request.method, headers, body, signal })
+}
