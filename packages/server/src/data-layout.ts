@@ -4,8 +4,9 @@ import { join } from 'node:path'
  * What lies where in the data folder. Run by root, the folder is root's with mode 0711, so that programs that run as the
  * service user reach what is theirs and cannot list the rest; otherwise it is the caller's, mode 0700.
  *
- * Every program that outlives the service holds the lock of `run/<kind>/<name>.pid` for life (see
- * `startDetached`): that is how the next start finds it, and how `npm run stop` ends it.
+ * Every program that outlives the service holds the lock of its pid file for life (see `startDetached`): that is how
+ * the next start finds it, and how `npm run stop` ends it. The file is `run/<kind>/<name>.pid`, or lies in the
+ * machine's own folder.
  */
 export const dataLayout = (dataFolder: string) => ({
   /** Which profile the folder belongs to. */
@@ -18,6 +19,8 @@ export const dataLayout = (dataFolder: string) => ({
   mail: join(dataFolder, 'mail'),
   /** Embedded PostgreSQL: its cluster and its socket; the service user's, 0700. */
   postgres: join(dataFolder, 'postgres'),
+  /** One folder for each machine on this host. */
+  machines: join(dataFolder, 'machines'),
   /** Pid files: `service.pid`, and one folder for each kind of detached program. */
   run: join(dataFolder, 'run'),
   servicePidFile: join(dataFolder, 'run', 'service.pid'),

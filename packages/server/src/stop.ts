@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
+import { guestAt, stopGuest } from '@coinrack/compute/qemu/guest.ts'
 import { adoptDetached, stopDetached } from '@coinrack/host/detached-process.ts'
-import { loadConfig } from './config.ts'
+import { ConfigError, loadConfig } from './config.ts'
 import { dataLayout } from './data-layout.ts'
 import { stopEmbeddedPostgres } from './database/embedded.ts'
 import { readConfigFile } from './read-config-file.ts'
@@ -11,37 +12,52 @@ import { readConfigFile } from './read-config-file.ts'
  */
 
 /** A service that ends takes its requests in flight to their end. */
-const SERVICE_TIMEOUT_MS = 30_000
-const PROGRAM_TIMEOUT_MS = 20_000
+const SERVICE_MS = 30_000
+/** How long a machine has to shut down by itself before its power is cut. */
+const MACHINE_MS = 30_000
+const PROGRAM_MS = 20_000
 
-const { dataFolder } = loadConfig(process.env, readConfigFile)
-const { run, servicePidFile, postgresPidFile } = dataLayout(dataFolder)
+async function stopAll(dataFolder: string): Promise<void> {
+  const { machines, run, servicePidFile, postgresPidFile } = dataLayout(dataFolder)
+  // The service first, so that nothing is started again; the database last, as the others may still be writing.
+  await end('service', servicePidFile, () => stopDetached(servicePidFile, { timeoutMs: SERVICE_MS }))
 
-/** The pid files below `run`, those of one kind of program together; the service's own stands for itself. */
-async function pidFilesByKind(): Promise<Map<string, string[]>> {
-  const names = await readdir(run, { recursive: true }).catch(() => [])
-  const files = names.filter((name) => name.endsWith('.pid')).map((name) => join(run, name))
-  return Map.groupBy(
-    files.filter((file) => file !== servicePidFile && file !== postgresPidFile),
-    (file) => file.slice(run.length + 1).split('/')[0]!,
-  )
-}
+  const guests = (await namesIn(machines)).map((id) => guestAt(machines, id))
+  await Promise.all(guests.map((guest) => end(guest.id, guest.pidFile, () => stopGuest(guest, MACHINE_MS))))
 
-async function stop(kind: string, pidFile: string, end: () => Promise<void>): Promise<void> {
-  const pid = await adoptDetached(pidFile)
-  await end()
-  if (pid) console.log(`Ended ${kind} ${basename(pidFile, '.pid')} (process ${pid})`)
-}
-
-// The service first, so that nothing is started again; the database last, because the others may still be writing.
-await stop('the', servicePidFile, () => stopDetached(servicePidFile, { timeoutMs: SERVICE_TIMEOUT_MS }))
-const kinds = await pidFilesByKind()
-const order = [...kinds.keys()].toSorted((a, b) => Number(a === 'chain') - Number(b === 'chain'))
-for (const kind of order) {
-  const pidFiles = kinds.get(kind)!
+  const names = (await namesIn(run, { recursive: true })).filter((name) => name.endsWith('.pid'))
+  const others = names.filter((name) => ![servicePidFile, postgresPidFile].includes(join(run, name)))
   await Promise.all(
-    pidFiles.map((file) => stop(kind, file, () => stopDetached(file, { timeoutMs: PROGRAM_TIMEOUT_MS }))),
+    others.map((name) => {
+      const pidFile = join(run, name)
+      return end(name.replace(/\.pid$/, ''), pidFile, () => stopDetached(pidFile, { timeoutMs: PROGRAM_MS }))
+    }),
   )
+  await end('database', postgresPidFile, () => stopEmbeddedPostgres(dataFolder))
 }
-await stop('the database', postgresPidFile, () => stopEmbeddedPostgres(dataFolder))
-console.log(`Nothing runs on ${dataFolder} any more; npm start goes on from here.`)
+
+/** Ends one program, and says so when it ran. */
+async function end(name: string, pidFile: string, stop: () => Promise<void>): Promise<void> {
+  const pid = await adoptDetached(pidFile)
+  if (pid) console.log(`Ending ${name} (process ${pid})`)
+  // Also without a process: what a killed one left behind goes too.
+  await stop()
+}
+
+async function namesIn(folder: string, options?: { recursive: boolean }): Promise<string[]> {
+  try {
+    return await readdir(folder, options)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+try {
+  const { dataFolder } = loadConfig(process.env, readConfigFile)
+  await stopAll(dataFolder)
+  console.log(`Nothing runs on ${dataFolder} any more; npm start goes on from here.`)
+} catch (error) {
+  console.error(error instanceof ConfigError ? error.message : error)
+  process.exitCode = 1
+}
