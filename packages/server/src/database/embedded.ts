@@ -98,7 +98,7 @@ async function launch(options: LaunchOptions): Promise<void> {
   await chmod(folder, 0o700)
   if (user) await chown(folder, user.uid, user.gid)
   await initOnce(folder, binaries, options)
-  await removeStaleLocks(folder)
+  await removeLeftovers(folder)
   const settings = durable ? SETTINGS : { ...SETTINGS, ...THROW_AWAY }
   await startDetached({
     name: 'PostgreSQL',
@@ -140,11 +140,6 @@ async function initOnce(folder: string, binaries: string, options: LaunchOptions
   })
   await createRole(cluster, binaries, options)
   await rename(cluster, join(folder, 'cluster'))
-
-  for (const name of await readdir(folder)) {
-    if (name.startsWith(UNFINISHED))
-      await rm(join(folder, name), { recursive: true, force: true, maxRetries: 10 })
-  }
 }
 
 /** The service does not work as the superuser. One-user mode needs no server, so it is done before the move. */
@@ -162,9 +157,12 @@ async function createRole(cluster: string, binaries: string, options: LaunchOpti
  * A killed server leaves files that name its process id, and would refuse to start when that id belongs to another
  * process by now. Our own lock was free a moment ago: no server of this folder runs.
  */
-async function removeStaleLocks(folder: string): Promise<void> {
+async function removeLeftovers(folder: string): Promise<void> {
+  const unfinished = (await readdir(folder)).filter((name) => name.startsWith(UNFINISHED))
   const stale = [join('cluster', 'postmaster.pid'), `.s.PGSQL.${PORT}.lock`, `.s.PGSQL.${PORT}`]
-  for (const name of stale) await rm(join(folder, name), { force: true })
+  for (const name of [...unfinished, ...stale]) {
+    await rm(join(folder, name), { recursive: true, force: true, maxRetries: 10 })
+  }
 }
 
 /** True as soon as the server takes connections, false when it does not run. */
