@@ -1,0 +1,28 @@
+import { type Html, html } from '../html.ts'
+import { type CheckoutView, networkNames, type Payment } from './view.ts'
+
+const statusText: Record<Payment['status'], (payment: Payment) => string> = {
+  seen: ({ confirmations, required }) =>
+    /^\d+$/.test(required)
+      ? `Confirming, ${confirmations} of ${required}`
+      : `Confirming, until the block is ${required}`,
+  credited: () => 'Credited',
+  orphaned: () => 'Taken back by the network',
+}
+
+/** The transfers that were seen for an invoice, with what became of each. */
+export function paymentsList({ invoice }: CheckoutView): Html {
+  if (invoice.payments.length === 0) return html``
+  return html`<section class="card" aria-labelledby="payments-title">
+    <h2 id="payments-title">Payments</h2>
+    <ul class="payments">
+      ${invoice.payments.map(
+        (payment) => html`<li>
+          <div><strong>${payment.amount} ${payment.token}</strong> on ${networkNames[payment.network]}</div>
+          <div class="badge ${payment.status}">${statusText[payment.status](payment)}</div>
+          <code class="hash" translate="no">${payment.tx_hash}</code>
+        </li>`,
+      )}
+    </ul>
+  </section>`
+}
