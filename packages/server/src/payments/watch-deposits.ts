@@ -45,14 +45,15 @@ export function depositWatcher(services: Services, chain: Chain) {
     await recheckDeposits(services, chain, heights)
     await scanChain(services, chain, addresses, { scanned: cursor.scanned_number, head: heights.head })
 
-    let stalled = false
+    let [waiting, stalled] = [false, false]
     const seen = (await openDeposits(db, chainId)).filter(({ status }) => status === 'seen')
     for (const deposit of seen) {
       const confirmation = await creditDeposit(services, chain, deposit, heights)
       stalled ||= confirmation.stalled
+      waiting ||= !confirmation.enough
       if (grown && deposit.invoice_id) await announce(db, deposit.invoice_id)
     }
-    if (seen.length > 0) await chain.port.mine?.()
+    if (waiting) await chain.port.mine?.()
     return { behind: false, stalled }
   }
 }

@@ -1,0 +1,91 @@
+import { expect } from 'vitest'
+import type { ChainSettings } from '../chain/chain-settings.ts'
+import { depositSalt } from '../chain/deposit-address.ts'
+import { forwarderFactoryAddress } from '../chain/forwarder-factory.ts'
+import { viemChain } from '../chain/viem-chain.ts'
+import { inTransaction } from '../database/transaction.ts'
+import { readBalance } from '../ledger/balance.ts'
+import { startTestService } from '../testing.ts'
+import { ensureAccountAddress } from './deposit-address-store.ts'
+import type { Deposit } from './deposit-store.ts'
+import { depositWatcher } from './watch-deposits.ts'
+
+/** micro-USD */
+export const usd = (dollars: number) => BigInt(Math.round(dollars * 1_000_000))
+
+export type PaymentsWorld = Awaited<ReturnType<typeof paymentsWorld>>
+export type Customer = Awaited<ReturnType<PaymentsWorld['customer']>>
+
+/** The service with these chains, and what tests of payments ask it for. */
+export async function paymentsWorld(settings: ChainSettings[]) {
+  const chains = settings.map((chain) => ({ settings: chain, port: viemChain(chain) }))
+  const service = await startTestService({ chains })
+  const { services } = service
+  const watchers = services.chains.map((chain) => depositWatcher(services, chain))
+  const secret = Buffer.from(services.config.depositSecret!)
+
+  return {
+    ...service,
+    factory: forwarderFactoryAddress(settings[0]!.treasury),
+    saltOf: (counter: bigint) => depositSalt(secret, counter),
+
+    async customer() {
+      const customer = await service.customer()
+      const { accountId, token } = customer
+      return {
+        ...customer,
+        balance: () => readBalance(services.db, accountId),
+        /** Its own deposit address. */
+        async address() {
+          await inTransaction(services.db, (tx) => ensureAccountAddress(tx, services, accountId))
+          const { rows } = await services.db.query<{ address: `0x${string}` }>(
+            'select address from deposit_address where account_id = $1 and invoice_id is null',
+            [accountId],
+          )
+          return rows[0]!.address
+        },
+        get: (path: string) => service.ask('GET', path, { token }),
+        post: (path: string, body: unknown = {}, headers: Record<string, string> = {}) =>
+          service.ask('POST', path, { token, body, headers }),
+      }
+    },
+
+    /** Looks at all chains once. */
+    async look() {
+      await Promise.all(watchers.map((watch) => watch()))
+    },
+
+    /** Looks at all chains until nothing is on its way; the watcher itself makes the blocks that it waits for. */
+    async settle() {
+      for (let round = 0; round < 12; round++) await this.look()
+    },
+
+    async deposits(accountId?: string): Promise<Deposit[]> {
+      const { rows } = await services.db.query<Deposit>(
+        'select * from deposit where $1::text is null or account_id = $1 order by seen_at, id',
+        [accountId ?? null],
+      )
+      return rows
+    },
+
+    /** Every transaction sums to zero, and each customer's balances are the sums of their entries. */
+    async expectBooksToBalance() {
+      const { rows: unbalanced } = await services.db.query(
+        'select transaction_id from ledger_entry group by 1 having sum(amount) <> 0',
+      )
+      expect(unbalanced).toEqual([])
+      const { rows: wrong } = await services.db.query(
+        `select account_id from customer_balance
+         left join (
+           select account_id,
+             sum(amount) filter (where ledger_account = 'customer.available') as available,
+             sum(amount) filter (where ledger_account = 'customer.owed') as owed
+           from ledger_entry join ledger_transaction on ledger_transaction.id = transaction_id group by 1
+         ) entries using (account_id)
+         where customer_balance.available <> coalesce(entries.available, 0)
+           or customer_balance.owed <> coalesce(entries.owed, 0)`,
+      )
+      expect(wrong).toEqual([])
+    },
+  }
+}
