@@ -51,10 +51,10 @@ with customer as (
 )
 select available_after from recorded`
 
-/** The values of `POST_STATEMENT`. */
-export function postValues(transaction: LedgerTransaction): unknown[] {
+/** The statement with its values, prepared once on each connection. */
+export function postQuery(transaction: LedgerTransaction) {
   const entries = entriesOf(transaction.postings)
-  return [
+  const values: unknown[] = [
     transaction.id,
     transaction.kind,
     transaction.accountId,
@@ -67,6 +67,7 @@ export function postValues(transaction: LedgerTransaction): unknown[] {
     entries.map((entry) => entry.account),
     entries.map((entry) => entry.amount),
   ]
+  return { name: 'ledger_post', text: POST_STATEMENT, values }
 }
 
 /**
@@ -76,7 +77,7 @@ export function postValues(transaction: LedgerTransaction): unknown[] {
  * @throws InsufficientFunds when the customer's balance does not cover it; nothing is written
  */
 export async function post(tx: Transaction, transaction: LedgerTransaction): Promise<bigint> {
-  const { rows } = await tx.query<{ available_after: bigint }>(POST_STATEMENT, postValues(transaction))
+  const { rows } = await tx.query<{ available_after: bigint }>(postQuery(transaction))
   const row = rows[0]
   if (!row) throw new InsufficientFunds(`Account ${transaction.accountId} cannot cover ${transaction.kind}`)
   return row.available_after

@@ -12,7 +12,7 @@ export function createServer(services: Services): FastifyInstance {
   const { config, log, random } = services
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new Fastify.LogController({ disableRequestLogging: true }),
     bodyLimit: LARGEST_BODY,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     genReqId: () => Buffer.from(random.bytes(12)).toString('base64url'),

@@ -56,6 +56,6 @@ function planProvisioning(row: Wish, seen: VpsObservation, now: Date): Step {
   if (now.getTime() - row.provisioning_since.getTime() > PROVISIONING_LIMIT_MS) {
     return { do: 'fail', reason: 'SSH did not answer in time' }
   }
-  if (seen.state === 'failed') return { do: 'fail', reason: seen.reason ?? 'The machine failed' }
-  return seen.state === 'running' ? { do: 'nothing' } : { do: 'ensure' }
+  // Also while it runs: the driver starts a first boot over that died or hangs.
+  return { do: 'ensure' }
 }

@@ -1,4 +1,4 @@
-import type { VpsSpec } from '@coinrack/compute/vps-driver.ts'
+import { DriverError, type DriverErrorCode, type VpsSpec } from '@coinrack/compute/vps-driver.ts'
 import { announce } from '../database/changes.ts'
 import type { Services } from '../services.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'
@@ -8,6 +8,16 @@ import { updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts
 
 /** Announced when something is wanted of a machine, so that the next pass does not wait for its time. */
 export const RECONCILE_VPS = 'reconcile-vps'
+
+/** What a customer is told: a driver's own words are about the operator's host. */
+const WHY: Record<DriverErrorCode, string> = {
+  image_unknown: 'The OS image is no longer offered',
+  image_not_ready: 'The OS image was not ready',
+  spec_invalid: 'This host cannot run such a machine',
+  machine_unknown: 'The machine disappeared',
+  no_space: 'The host had no room for the machine',
+  guest_failed: 'The machine did not start',
+}
 
 const AT_ONCE = 8
 const STEADY_MS = 15_000
@@ -70,7 +80,7 @@ async function reconcileOne(services: Services, samples: Map<string, Sample>, id
   const observation = metricsOf(seen, now.getTime(), samples.get(id))
   if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
   const step = planVps(row, seen, now)
-  if (step.do !== 'nothing') log.info({ vps: id, step, seen: seen.state }, 'VPS')
+  if (step.do !== 'nothing' && step.do !== 'ensure') log.info({ vps: id, step, seen: seen.state }, 'VPS')
   switch (step.do) {
     case 'ensure':
       return ensure(services, row)
@@ -96,8 +106,8 @@ async function ensure(services: Services, row: VpsRow): Promise<void> {
   try {
     await services.driver.ensure(specOf(services, row))
   } catch (error) {
-    const reason = (error as Error).message
     services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
+    const reason = error instanceof DriverError ? WHY[error.code] : 'The machine could not be made'
     await updateVps(services.db, row.id, { attempts: row.attempts + 1, failure_reason: reason })
   }
 }

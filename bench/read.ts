@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '@coinrack/host/free-port.ts'
+import { runCommand } from '@coinrack/host/run-command.ts'
+
+/*
+ * Processor time per authenticated `GET /services/{id}` of the whole service (started as an operator starts it),
+ * beside a bare node:http handler that returns the same bytes from memory. `npm run bench:read`
+ *
+ * Both are asked the same number of times over the same number of kept-alive connections, in alternating rounds;
+ * what counts is what the answering process used, from /proc/<pid>/stat.
+ */
+
+const REQUESTS = 20_000
+const CONNECTIONS = 16
+const ROUNDS = 5
+const TICKS_PER_SECOND = 100
+
+const root = join(import.meta.dirname, '..')
+const folder = await mkdtemp('/tmp/coinrack-bench-')
+const port = await freePort()
+const origin = `http://127.0.0.1:${port}`
+const env = {
+  ...process.env,
+  COINRACK_DATA: folder,
+  COINRACK_PORT: String(port),
+  COINRACK_METRICS_PORT: '0',
+  COINRACK_LOG_LEVEL: 'warn',
+  COINRACK_RATE_DEFAULT: '100000000/s',
+}
+
+interface Target {
+  pid: number
+  url: string
+  headers: Record<string, string>
+}
+
+/** Microseconds of processor time per request. */
+async function measure(target: Target): Promise<number> {
+  const before = await cpuTicks(target.pid)
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  let left = REQUESTS
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      while (left-- > 0) await get(target, agent)
+    }),
+  )
+  agent.destroy()
+  return ((await cpuTicks(target.pid)) - before) * (1_000_000 / TICKS_PER_SECOND / REQUESTS)
+}
+
+function get({ url, headers }: Target, agent?: Agent): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent, headers }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (part) => {
+        text += part
+      })
+      response.on('end', () => (response.statusCode === 200 ? resolve(text) : reject(new Error(text))))
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+/** User and system time of a process, in clock ticks; see proc(5). */
+async function cpuTicks(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11]) + Number(fields[12])
+}
+
+async function post(path: string, body: object, token?: string) {
+  const response = await fetch(`${origin}/api/v1/eqvps${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+    body: JSON.stringify(body),
+  })
+  const answer = await response.json()
+  if (!response.ok) throw new Error(JSON.stringify(answer))
+  return answer
+}
+
+async function until(what: string, check: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 1_800; tries++) {
+    if (await check().catch(() => false)) return
+    await sleep(500)
+  }
+  throw new Error(`Waited in vain: ${what}`)
+}
+
+const service = spawn(process.execPath, [join(root, 'packages/server/src/main.ts')], {
+  env,
+  stdio: ['ignore', 'ignore', 'inherit'],
+})
+let bare: ReturnType<typeof spawn> | undefined
+try {
+  console.log('Starting a service; the first time on a machine, its images are built')
+  await until('the service is ready', async () => (await fetch(`${origin}/readyz`)).ok)
+  const { token, account } = await post('/auth/register', { email: 'bench@rackmail.net' })
+  await runCommand(
+    process.execPath,
+    [join(root, 'packages/server/src/operator/cli.ts'), 'credit', account.email, '10', '--reason', 'bench'],
+    { env: env as Record<string, string> },
+  )
+  const order = await post('/orders', { product: 'nano', os_id: 1 }, token)
+  const ours: Target = {
+    pid: service.pid!,
+    url: `${origin}/api/v1/eqvps/services/${order.service_id}?reveal=false`,
+    headers: { authorization: `Bearer ${token}` },
+  }
+  console.log('Waiting for the VPS, so that nothing else is under way')
+  await until('the VPS is active', async () => JSON.parse(await get(ours)).ssh_ready)
+
+  const barePort = await freePort()
+  bare = spawn(process.execPath, ['--eval', bareServer(), String(barePort), await get(ours)], {
+    stdio: 'inherit',
+  })
+  const floor: Target = { pid: bare.pid!, url: `http://127.0.0.1:${barePort}/`, headers: ours.headers }
+  await until('the bare server listens', async () => (await get(floor)) !== '')
+
+  for (const target of [ours, floor]) await measure(target)
+  const ratios: number[] = []
+  for (let round = 1; round <= ROUNDS; round++) {
+    const us = await measure(ours)
+    const floorUs = await measure(floor)
+    ratios.push(us / floorUs)
+    console.log(
+      `round ${round}: service ${us.toFixed(0)} us, bare ${floorUs.toFixed(0)} us, ratio ${(us / floorUs).toFixed(2)}`,
+    )
+  }
+  console.log(`median ratio: ${ratios.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!.toFixed(2)}`)
+} finally {
+  bare?.kill()
+  await runCommand(process.execPath, [join(root, 'packages/server/src/stop.ts')], {
+    env: env as Record<string, string>,
+    timeoutMs: 120_000,
+  })
+  await rm(folder, { recursive: true, force: true })
+}
+
+/** A server that knows one answer. */
+function bareServer(): string {
+  return `
+    const [port, text] = process.argv.slice(1)
+    const body = Buffer.from(text)
+    require('node:http')
+      .createServer((request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': body.length })
+        response.end(body)
+      })
+      .listen(Number(port), '127.0.0.1')`
+}

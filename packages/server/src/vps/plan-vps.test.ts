@@ -1,0 +1,185 @@
+import type { VpsObservation } from '@coinrack/compute/vps-driver.ts'
+import { describe, expect, test } from 'vitest'
+import { MOST_ATTEMPTS, PROVISIONING_LIMIT_MS, planVps, type Step } from './plan-vps.ts'
+
+const start = new Date('2026-01-31T12:00:00Z')
+const later = (milliseconds: number) => new Date(start.getTime() + milliseconds)
+
+type Row = Parameters<typeof planVps>[0]
+const row = (change: Partial<Row> = {}): Row => ({
+  wanted: 'running',
+  wanted_boot: 0,
+  done_boot: 0,
+  forced: false,
+  status: 'active',
+  ssh_ready: true,
+  attempts: 0,
+  provisioning_since: start,
+  failure_reason: null,
+  ...change,
+})
+const absent: VpsObservation = { state: 'absent', sshReady: false }
+const stopped: VpsObservation = { state: 'stopped', sshReady: false }
+const booting: VpsObservation = { state: 'running', sshReady: false }
+const ready: VpsObservation = { state: 'running', sshReady: true }
+const failed: VpsObservation = { state: 'failed', sshReady: false, reason: 'Kernel panic' }
+
+const ensure: Step = { do: 'ensure' }
+const destroy: Step = { do: 'destroy' }
+const deliver: Step = { do: 'deliver' }
+const nothing: Step = { do: 'nothing' }
+const power = (action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset'): Step => ({
+  do: 'power',
+  action,
+})
+const record = (status: 'active' | 'stopped', sshReady: boolean): Step => ({ do: 'record', status, sshReady })
+
+const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
+  [
+    'provisioning',
+    { status: 'provisioning', ssh_ready: false },
+    [
+      [absent, ensure],
+      [stopped, ensure],
+      [booting, nothing],
+      [ready, deliver],
+    ],
+  ],
+  [
+    'wanted running, active',
+    {},
+    [
+      [absent, power('start')],
+      [stopped, power('start')],
+      [booting, record('active', false)],
+      [ready, nothing],
+      [failed, power('start')],
+    ],
+  ],
+  [
+    'wanted running, active, SSH was lost',
+    { ssh_ready: false },
+    [
+      [booting, nothing],
+      [ready, record('active', true)],
+    ],
+  ],
+  [
+    'wanted running, stopped',
+    { status: 'stopped', ssh_ready: false },
+    [
+      [absent, power('start')],
+      [stopped, power('start')],
+      [booting, record('active', false)],
+      [ready, record('active', true)],
+      [failed, power('start')],
+    ],
+  ],
+  [
+    'wanted stopped, active',
+    { wanted: 'stopped' },
+    [
+      [absent, record('stopped', false)],
+      [stopped, record('stopped', false)],
+      [booting, power('stop')],
+      [ready, power('stop')],
+      [failed, record('stopped', false)],
+    ],
+  ],
+  [
+    'wanted stopped at once, active',
+    { wanted: 'stopped', forced: true },
+    [
+      [stopped, record('stopped', false)],
+      [booting, power('force_stop')],
+      [ready, power('force_stop')],
+    ],
+  ],
+  [
+    'wanted stopped, stopped',
+    { wanted: 'stopped', status: 'stopped', ssh_ready: false },
+    [
+      [absent, nothing],
+      [stopped, nothing],
+      [booting, power('stop')],
+      [ready, power('stop')],
+      [failed, nothing],
+    ],
+  ],
+  [
+    'one more boot wanted',
+    { status: 'rebooting', ssh_ready: false, wanted_boot: 1 },
+    [
+      [absent, power('start')],
+      [stopped, power('start')],
+      [booting, power('reboot')],
+      [ready, power('reboot')],
+      [failed, power('start')],
+    ],
+  ],
+  [
+    'one more boot wanted at once',
+    { status: 'rebooting', ssh_ready: false, wanted_boot: 1, forced: true },
+    [
+      [stopped, power('start')],
+      [booting, power('reset')],
+      [ready, power('reset')],
+    ],
+  ],
+  [
+    'rebooted, SSH is waited for',
+    { status: 'rebooting', ssh_ready: false, wanted_boot: 1, done_boot: 1 },
+    [
+      [stopped, power('start')],
+      [booting, nothing],
+      [ready, record('active', true)],
+    ],
+  ],
+]
+const statuses = ['provisioning', 'active', 'stopped', 'rebooting', 'suspended', 'failed', 'deleted'] as const
+const observations = [absent, stopped, booting, ready, failed]
+
+describe.each(table)('%s', (_name, change, steps) => {
+  test.each(steps)('default: seen %j, does %j', (seen, step) => {
+    expect(planVps(row(change), seen, start)).toEqual(step)
+  })
+})
+
+test('behavior: what is wanted gone is destroyed, whatever it is', () => {
+  for (const status of statuses) {
+    for (const seen of observations) {
+      expect(planVps(row({ wanted: 'deleted', status }), seen, later(PROVISIONING_LIMIT_MS * 2))).toEqual(
+        destroy,
+      )
+    }
+  }
+})
+
+describe('provisioning that does not succeed', () => {
+  const provisioning = { status: 'provisioning', ssh_ready: false } as const
+
+  test('behavior: tried again until the last attempt, then failed with the last reason', () => {
+    const tried = (attempts: number) => row({ ...provisioning, attempts, failure_reason: 'No disk' })
+    expect(planVps(tried(MOST_ATTEMPTS - 1), absent, start)).toEqual(ensure)
+    expect(planVps(tried(MOST_ATTEMPTS), absent, start)).toEqual({ do: 'fail', reason: 'No disk' })
+  })
+
+  test('behavior: failed when the time is over, and not a millisecond before', () => {
+    expect(planVps(row(provisioning), booting, later(PROVISIONING_LIMIT_MS))).toEqual(nothing)
+    expect(planVps(row(provisioning), booting, later(PROVISIONING_LIMIT_MS + 1))).toMatchObject({
+      do: 'fail',
+    })
+  })
+
+  test('behavior: a machine that answers is delivered, however late and after however many attempts', () => {
+    const late = row({ ...provisioning, attempts: MOST_ATTEMPTS })
+    expect(planVps(late, ready, later(PROVISIONING_LIMIT_MS * 3))).toEqual(deliver)
+  })
+})
+
+test('behavior: it takes no step twice: after what a step does, another or none follows', () => {
+  const afterStop = row({ wanted: 'stopped', status: 'stopped', ssh_ready: false })
+  expect(planVps(afterStop, stopped, start)).toEqual(nothing)
+  const afterReboot = row({ status: 'rebooting', ssh_ready: false, wanted_boot: 3, done_boot: 3 })
+  expect(planVps(afterReboot, booting, start)).toEqual(nothing)
+})
