@@ -43,7 +43,7 @@ export const orders = {
     idempotent: false,
     input: z.strictObject({
       product: z.string().max(64).describe('Plan slug from list_plans'),
-      os_id: z.coerce.number().int().describe('From os_images of the plan'),
+      os_id: z.number().int().describe('From os_images of the plan'),
       ssh_key: z.string().max(16_384).optional().describe('SSH public key, one line, for root'),
       hostname: Hostname.optional(),
       max_price: UsdInput.optional().describe('Refuse when the price is above this'),

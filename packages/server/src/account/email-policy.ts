@@ -42,9 +42,10 @@ export function judgeEmail(text: string, ownDomains: readonly string[]): EmailVe
     return invalid('The part before the @ is not valid')
   }
   const written = text.slice(at + 1)
-  if (/^\[.*\]$/.test(written) || /^[\d.]+$/.test(written))
-    return reserved('An IP address is no mail domain here')
+  // It also writes numbers in any base as the IPv4 address that they are.
   const domain = domainToASCII(written.toLowerCase())
+  if (/^\[.*\]$/.test(written) || /^[\d.]+$/.test(domain || written))
+    return reserved('An IP address is no mail domain here')
   if (domain !== '' && !domain.includes('.')) return reserved('The domain needs a dot')
   if (!DOMAIN.test(domain) || /[\s%/?#:\\]/.test(written))
     return invalid('The part after the @ is not a domain')

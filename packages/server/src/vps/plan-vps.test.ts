@@ -41,7 +41,9 @@ const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
     [
       [absent, ensure],
       [stopped, ensure],
-      [booting, nothing],
+      // The driver starts over a first boot that died or hung: it is told again and again.
+      [booting, ensure],
+      [failed, ensure],
       [ready, deliver],
     ],
   ],
@@ -165,7 +167,7 @@ describe('provisioning that does not succeed', () => {
   })
 
   test('behavior: failed when the time is over, and not a millisecond before', () => {
-    expect(planVps(row(provisioning), booting, later(PROVISIONING_LIMIT_MS))).toEqual(nothing)
+    expect(planVps(row(provisioning), booting, later(PROVISIONING_LIMIT_MS))).toEqual(ensure)
     expect(planVps(row(provisioning), booting, later(PROVISIONING_LIMIT_MS + 1))).toMatchObject({
       do: 'fail',
     })
