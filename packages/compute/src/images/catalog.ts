@@ -1,0 +1,34 @@
+/** An operating system that a machine can be made from. */
+export interface OsImage {
+  slug: string
+  /** The number that orders name it by: given once, for ever. */
+  osId: number
+  name: string
+  distribution: string
+  version: string
+  /** Debian's name of the release. */
+  suite: string
+  arch: 'x86_64'
+}
+
+/** In the order in which they are built. */
+export const osImages: readonly OsImage[] = [
+  {
+    slug: 'debian-12',
+    osId: 1,
+    name: 'Debian 12 (bookworm)',
+    distribution: 'debian',
+    version: '12',
+    suite: 'bookworm',
+    arch: 'x86_64',
+  },
+  {
+    slug: 'debian-13',
+    osId: 2,
+    name: 'Debian 13 (trixie)',
+    distribution: 'debian',
+    version: '13',
+    suite: 'trixie',
+    arch: 'x86_64',
+  },
+]

@@ -1,0 +1,135 @@
+import { access, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runCommand } from '@coinrack/host/run-command.ts'
+import { DriverError, type ImageStatus } from '../vps-driver.ts'
+import { type OsImage, osImages } from './catalog.ts'
+import { findDebianMirror } from './debian-mirror.ts'
+import { BUILD_SCRIPT, type Recipe, ROOTFS, readRecipe } from './recipe.ts'
+
+/** A built image. Its files never change; another recipe makes another folder. */
+export interface BuiltImage {
+  image: OsImage
+  /** Slug and recipe hash: names the content for ever. */
+  name: string
+  disk: string
+  /** The first sector of the disk. */
+  mbr: string
+  kernel: string
+  initrd: string
+}
+
+export interface ImageStore {
+  /** The image, built now if need be. Safe in several processes at once, and after a kill at any point. */
+  ensure(slug: string, onProgress?: (line: string) => void): Promise<BuiltImage>
+  /** The image if it is built, without building it. Throws DriverError `image_unknown`, `image_not_ready`. */
+  get(slug: string): Promise<BuiltImage>
+  status(): Promise<ImageStatus[]>
+}
+
+const BUILD_TIMEOUT_MS = 60 * 60_000
+
+/** Images under `cacheFolder`, each in a folder named by its recipe. Building needs root; using does not. */
+export function createImageStore({ cacheFolder }: { cacheFolder: string }): ImageStore {
+  const folder = join(cacheFolder, 'images')
+  const builds = new Map<string, Promise<BuiltImage>>()
+  const progress = new Map<string, string>()
+  const failures = new Map<string, string>()
+
+  const find = async (slug: string): Promise<{ recipe: Recipe; built: BuiltImage; isReady: boolean }> => {
+    const image = osImages.find((candidate) => candidate.slug === slug)
+    if (!image) throw new DriverError('image_unknown', `There is no image "${slug}"`)
+    const recipe = await readRecipe(image)
+    const built = builtImage(folder, recipe)
+    return { recipe, built, isReady: await exists(built.disk) }
+  }
+
+  const build = async (slug: string, onProgress: (line: string) => void): Promise<BuiltImage> => {
+    const { recipe, built, isReady } = await find(slug)
+    if (isReady) return built
+    if (process.getuid?.() !== 0)
+      throw new Error(
+        `Image ${slug} is not built yet, and building installs a Debian, which needs root: start once as root with the same cache folder (${cacheFolder})`,
+      )
+    const { main, security } = await findDebianMirror()
+    await mkdir(folder, { recursive: true, mode: 0o755 })
+    const out = join(folder, built.name)
+    const script = [
+      'sh',
+      BUILD_SCRIPT,
+      recipe.image.suite,
+      main,
+      security,
+      recipe.packages.join(','),
+      ROOTFS,
+      out,
+    ]
+    // Whatever the script starts keeps the lock open: a build that outlives this process is waited for, not doubled.
+    await runCommand('flock', [`${out}.lock`, ...script], {
+      timeoutMs: BUILD_TIMEOUT_MS,
+      onLine: (line) => {
+        const step = /^step: (.*)/.exec(line)?.[1]
+        if (step === undefined) return
+        progress.set(slug, step)
+        onProgress(`${slug}: ${step}`)
+      },
+    })
+    return built
+  }
+
+  return {
+    ensure(slug, onProgress = () => {}) {
+      const running = builds.get(slug)
+      if (running) return running
+      failures.delete(slug)
+      const started = build(slug, onProgress)
+        .catch((error: Error) => {
+          failures.set(slug, error.message)
+          throw error
+        })
+        .finally(() => {
+          builds.delete(slug)
+          progress.delete(slug)
+        })
+      builds.set(slug, started)
+      return started
+    },
+
+    async get(slug) {
+      const { built, isReady } = await find(slug)
+      if (isReady) return built
+      const reason = failures.get(slug)
+      throw new DriverError('image_not_ready', `Image ${slug} is not built yet${reason ? `: ${reason}` : ''}`)
+    },
+
+    status() {
+      return Promise.all(
+        osImages.map(async ({ slug }): Promise<ImageStatus> => {
+          const { isReady } = await find(slug)
+          if (isReady) return { slug, state: 'ready' }
+          if (builds.has(slug)) return { slug, state: 'building', detail: progress.get(slug) ?? 'waiting' }
+          const reason = failures.get(slug)
+          return reason === undefined ? { slug, state: 'missing' } : { slug, state: 'failed', detail: reason }
+        }),
+      )
+    },
+  }
+}
+
+function builtImage(folder: string, { image, hash }: Recipe): BuiltImage {
+  const name = `${image.slug}-${hash}`
+  const file = (base: string) => join(folder, name, base)
+  return {
+    image,
+    name,
+    disk: file('disk.qcow2'),
+    mbr: file('mbr'),
+    kernel: file('vmlinuz'),
+    initrd: file('initrd.img'),
+  }
+}
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  )

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { OsImage } from './catalog.ts'
+
+/** Everything that an image is made from, except what Debian publishes on that day. */
+export interface Recipe {
+  image: OsImage
+  packages: string[]
+  /** Of everything in the recipe; a change of any part makes another image. */
+  hash: string
+}
+
+export const BUILD_SCRIPT = join(import.meta.dirname, 'build-image.sh')
+/** Laid over the installed system, file by file. */
+export const ROOTFS = join(import.meta.dirname, 'rootfs')
+
+/** What a small cloud image is expected to have, beyond the essential packages. */
+const PACKAGES = [
+  'systemd-sysv',
+  'systemd-timesyncd',
+  'dbus',
+  'udev',
+  'kmod',
+  'linux-image-cloud-amd64',
+  'initramfs-tools',
+  'lz4',
+  'e2fsprogs',
+  'fdisk',
+  'openssh-server',
+  'qemu-guest-agent',
+  'ca-certificates',
+  'curl',
+  'hostname',
+  'iproute2',
+  'iputils-ping',
+  'less',
+  'netbase',
+  'procps',
+  'python3-minimal',
+  'sudo',
+  'vim-tiny',
+]
+
+/** The recipe of an image, from the catalog entry, the package list and the files beside this one. */
+export async function readRecipe(image: OsImage): Promise<Recipe> {
+  const hash = createHash('sha256')
+  hash.update(JSON.stringify([image.suite, image.arch, PACKAGES]))
+  for (const file of [BUILD_SCRIPT, ...(await listFiles(ROOTFS))]) {
+    hash.update(`\0${relative(import.meta.dirname, file)}\0`)
+    hash.update(await readFile(file))
+  }
+  return { image, packages: PACKAGES, hash: hash.digest('hex').slice(0, 16) }
+}
+
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}

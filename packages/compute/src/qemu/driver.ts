@@ -1,0 +1,236 @@
+import { mkdir, readdir, rm, stat, statfs, truncate } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { RunAs } from '@coinrack/host/as-user.ts'
+import { stopDetached } from '@coinrack/host/detached-process.ts'
+import { osImages } from '../images/catalog.ts'
+import { createImageStore } from '../images/image-store.ts'
+import { oneAtATime } from '../one-at-a-time.ts'
+import { DriverError, type PowerAction, type VpsDriver } from '../vps-driver.ts'
+import { findAcceleration, type Verdict } from './acceleration.ts'
+import { allocatedBytes, keepBaseDisk, makeDisk } from './disk.ts'
+import {
+  cutPower,
+  type Guest,
+  guestAt,
+  isFirstBootPending,
+  lastSign,
+  lastWords,
+  makeFolder,
+  readRecord,
+  resetGuest,
+  runningPid,
+  startGuest,
+  stopGuest,
+  writeRecord,
+  writeSeedOnce,
+} from './guest.ts'
+import { hostTscKhz } from './host-tsc.ts'
+import { measureDisk, measureProcess } from './measure.ts'
+import { makeSeed } from './seed.ts'
+import { checkSpec, isMachineId } from './spec.ts'
+import { answersSsh, listenAddress, localAddress } from './ssh-banner.ts'
+
+export interface QemuDriverOptions {
+  /** Machines live in `machines/`, the images that they grew from in `base-images/`. Both can be moved together. */
+  dataFolder: string
+  /** Built images and probe verdicts: may be emptied at any time. */
+  cacheFolder: string
+  /** Who runs the guests; needed when the caller is root. */
+  user: RunAs | undefined
+  clock: { now(): Date }
+  log: { info(fields: object, message: string): void }
+  /** How long a guest may take to shut down before its power is cut. Default one minute. */
+  stopTimeoutMs?: number
+}
+
+export interface QemuDriver extends VpsDriver {
+  /** Builds the images in the order of the catalog and settles how guests run here; takes minutes on a new host. */
+  prepare(onProgress: (line: string) => void): Promise<Verdict>
+}
+
+const GIB = 1024 ** 3
+const MIB = 1024 ** 2
+/** A first boot writes to the serial port every few seconds, also on a busy host. */
+const HUNG_AFTER_MS = 60_000
+/** A guest can write to its serial port for ever; of what it wrote, this much is kept. */
+const SERIAL_LOG_BYTES = MIB
+/** Socket paths of the kernel hold 107 bytes; ours end in `/machines/vps_.../monitor.sock`. */
+const DATA_FOLDER_BYTES = 107 - '/machines/'.length - 30 - '/monitor.sock'.length
+
+/** Shares of the host that machines may have; the rest is for the service, its database and QEMU itself. */
+const MEMORY_SHARE = 0.75
+const DISK_SHARE = 0.9
+/** Guests rarely compute all at once. */
+const VCPUS_PER_CORE = 8
+
+/**
+ * Runs machines on this host with QEMU, each from its own disk through its own boot loader, as an unprivileged user,
+ * cut off from everything but SSH from outside. Guests outlive this process and are found again by the next.
+ */
+export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
+  const { dataFolder, cacheFolder, user, clock, log, stopTimeoutMs = 60_000 } = options
+  if (Buffer.byteLength(dataFolder) > DATA_FOLDER_BYTES)
+    throw new Error(
+      `The data folder's path must not be longer than ${DATA_FOLDER_BYTES} bytes: ${dataFolder}`,
+    )
+
+  const machines = join(dataFolder, 'machines')
+  const baseImages = join(dataFolder, 'base-images')
+  const images = createImageStore({ cacheFolder })
+  const oneByOne = oneAtATime()
+  const tscKhz = hostTscKhz()
+  let verdict: Promise<Verdict> | undefined
+
+  const acceleration = (onProgress?: (line: string) => void) => {
+    verdict ??= anyImage()
+      .then((image) => findAcceleration({ cacheFolder, image, user, onProgress }))
+      .catch((error) => {
+        verdict = undefined
+        throw error
+      })
+    return verdict
+  }
+
+  const anyImage = async () => {
+    const ready = (await images.status()).find(({ state }) => state === 'ready')
+    return images.get(ready?.slug ?? osImages[0]!.slug)
+  }
+
+  const start = async (guest: Guest) => {
+    const record = await readRecord(guest)
+    if (!record) throw new DriverError('machine_unknown', `There is no machine ${guest.id}`)
+    const { accelerator } = await acceleration()
+    const listen = listenAddress(record.sshAddress)
+    await startGuest(guest, record, { accelerator, tscKhz: await tscKhz, listen, user })
+    log.info({ vps: guest.id, accelerator, ...listen }, 'machine started')
+  }
+
+  const known = async (id: string) => {
+    const guest = isMachineId(id) ? guestAt(machines, id) : undefined
+    if (!guest || !(await readRecord(guest)))
+      throw new DriverError('machine_unknown', `There is no machine ${id}`)
+    return guest
+  }
+
+  const actions: Record<PowerAction, (guest: Guest) => Promise<void>> = {
+    start,
+    stop: (guest) => stopGuest(guest, stopTimeoutMs),
+    force_stop: cutPower,
+    async reboot(guest) {
+      await stopGuest(guest, stopTimeoutMs)
+      await start(guest)
+    },
+    reset: async (guest) => ((await runningPid(guest)) ? resetGuest(guest) : start(guest)),
+  }
+
+  return {
+    async prepare(onProgress) {
+      let settled: Verdict | undefined
+      for (const { slug } of osImages) {
+        await images.ensure(slug, onProgress)
+        settled ??= await acceleration(onProgress)
+      }
+      return settled!
+    },
+
+    async ensure(spec) {
+      checkSpec(spec)
+      await oneByOne(spec.id, async () => {
+        const guest = guestAt(machines, spec.id)
+        if ((await stat(guest.disk).catch(() => undefined)) === undefined) {
+          const image = await images.get(spec.image)
+          await refuseWhenFull(dataFolder)
+          await makeFolder(guest, user)
+          await writeSeedOnce(guest, makeSeed(spec, clock.now()), user)
+          const base = await keepBaseDisk(image, baseImages)
+          await makeDisk(guest.disk, { base, mbr: image.mbr, diskGb: spec.diskGb, owner: user })
+        }
+        const { vcpus, memoryMb, sshAddress } = spec
+        await writeRecord(guest, { vcpus, memoryMb, sshAddress })
+
+        if (!(await isFirstBootPending(guest))) return
+        if (!(await runningPid(guest))) return start(guest)
+        const silentMs = clock.now().getTime() - ((await lastSign(guest))?.getTime() ?? 0)
+        if (silentMs < HUNG_AFTER_MS) return
+        log.info({ vps: spec.id, silentMs }, 'first boot hangs: reset')
+        await resetGuest(guest)
+      })
+    },
+
+    async power(id, action) {
+      const guest = await known(id)
+      await oneByOne(id, () => actions[action](guest))
+    },
+
+    async destroy(id) {
+      if (!isMachineId(id)) return
+      await oneByOne(id, async () => {
+        const guest = guestAt(machines, id)
+        await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
+        await rm(guest.folder, { recursive: true, force: true })
+      })
+    },
+
+    async observe(id) {
+      const guest = isMachineId(id) ? guestAt(machines, id) : undefined
+      const record = guest && (await readRecord(guest))
+      if (!record) return { state: 'absent', sshReady: false }
+      const pid = await runningPid(guest)
+      if (pid === undefined) {
+        const reason = (await isFirstBootPending(guest)) ? await lastWords(guest) : undefined
+        return reason === undefined
+          ? { state: 'stopped', sshReady: false }
+          : { state: 'failed', reason, sshReady: false }
+      }
+      const [sshReady, used, disk] = await Promise.all([
+        answersSsh(localAddress(listenAddress(record.sshAddress))),
+        measureProcess(pid).catch(() => undefined),
+        measureDisk(guest.monitor, guest.disk).catch(() => undefined),
+        limitSerialLog(guest),
+      ])
+      return {
+        state: 'running',
+        sshReady,
+        uptimeSeconds: used?.uptimeSeconds,
+        metrics: used && disk && { cpuSeconds: used.cpuSeconds, memoryBytes: used.memoryBytes, ...disk },
+      }
+    },
+
+    list: () => listMachines(machines),
+
+    async capacity() {
+      await mkdir(dataFolder, { recursive: true })
+      const { bavail, bsize } = await statfs(dataFolder)
+      const ids = await listMachines(machines)
+      const used = await Promise.all(ids.map((id) => allocatedBytes(guestAt(machines, id).disk)))
+      const diskBytes = bavail * bsize + used.reduce((sum, bytes) => sum + bytes, 0)
+      return {
+        vcpus: cpus().length * VCPUS_PER_CORE,
+        memoryMb: Math.floor((totalmem() * MEMORY_SHARE) / MIB),
+        diskGb: Math.floor((diskBytes * DISK_SHARE) / GIB),
+      }
+    },
+
+    images: () => images.status(),
+  }
+}
+
+async function listMachines(machines: string): Promise<string[]> {
+  const names = await readdir(machines).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return names.filter(isMachineId)
+}
+
+async function refuseWhenFull(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const { bavail, bsize } = await statfs(folder)
+  if (bavail * bsize < GIB) throw new DriverError('no_space', `Less than 1 GiB is free under ${folder}`)
+}
+
+async function limitSerialLog({ serialLog }: Guest): Promise<void> {
+  const { size } = await stat(serialLog)
+  if (size > SERIAL_LOG_BYTES) await truncate(serialLog)
+}

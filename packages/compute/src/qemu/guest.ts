@@ -1,0 +1,173 @@
+import { chown, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunAs } from '@coinrack/host/as-user.ts'
+import {
+  AlreadyRunsError,
+  adoptDetached,
+  startDetached,
+  stopDetached,
+} from '@coinrack/host/detached-process.ts'
+import { DriverError, type SshAddress } from '../vps-driver.ts'
+import type { Accelerator } from './command-line.ts'
+import { guestArguments, guestFiles, QEMU } from './command-line.ts'
+import { withMonitor } from './monitor.ts'
+import { isWiped } from './seed.ts'
+
+/** What the next start of a machine needs. No secret: those are in the seed alone, until the guest has wiped it. */
+export interface GuestRecord {
+  vcpus: number
+  memoryMb: number
+  sshAddress: SshAddress
+}
+
+/** One machine on this host: a folder, and a QEMU process while it runs. */
+export interface Guest {
+  id: string
+  folder: string
+  pidFile: string
+  logFile: string
+  recordFile: string
+  disk: string
+  seed: string
+  monitor: string
+  serialLog: string
+}
+
+const START_TIMEOUT_MS = 15_000
+const POLL_MS = 100
+/** A guest that is still booting does not hear the power button: it is pressed again. */
+const PRESS_AGAIN_MS = 10_000
+
+export function guestAt(machines: string, id: string): Guest {
+  const folder = join(machines, id)
+  const file = (name: string) => join(folder, name)
+  return {
+    id,
+    folder,
+    pidFile: file('qemu.pid'),
+    logFile: file('qemu.log'),
+    recordFile: file('machine.json'),
+    disk: file(guestFiles.disk),
+    seed: file(guestFiles.seed),
+    monitor: file(guestFiles.monitor),
+    serialLog: file(guestFiles.serialLog),
+  }
+}
+
+/** The process id while it runs. */
+export const runningPid = (guest: Guest) => adoptDetached(guest.pidFile)
+
+export async function readRecord(guest: Guest): Promise<GuestRecord | undefined> {
+  const text = await readFile(guest.recordFile, 'utf8').catch(ignoreMissing)
+  return text === undefined ? undefined : (JSON.parse(text) as GuestRecord)
+}
+
+export async function writeRecord(guest: Guest, record: GuestRecord): Promise<void> {
+  await writeFile(`${guest.recordFile}.part`, JSON.stringify(record))
+  await rename(`${guest.recordFile}.part`, guest.recordFile)
+}
+
+/** Writes the seed unless the machine has one, or had one: a wiped seed stays, as the mark of a complete first boot. */
+export async function writeSeedOnce(guest: Guest, seed: Buffer, owner: RunAs | undefined): Promise<void> {
+  const part = `${guest.seed}.${process.pid}.part`
+  await writeFile(part, seed, { mode: 0o600, flush: true })
+  if (owner) await chown(part, owner.uid, owner.gid)
+  await link(part, guest.seed).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await rm(part)
+}
+
+export async function isFirstBootPending(guest: Guest): Promise<boolean> {
+  const seed = await readFile(guest.seed).catch(ignoreMissing)
+  return seed !== undefined && !isWiped(seed)
+}
+
+/** When the guest last wrote to its serial port. */
+export async function lastSign(guest: Guest): Promise<Date | undefined> {
+  return (await stat(guest.serialLog).catch(ignoreMissing))?.mtime
+}
+
+/** What QEMU had to say about its end, other than that it was told to. */
+export async function lastWords(guest: Guest): Promise<string | undefined> {
+  const text = (await readFile(guest.logFile, 'utf8').catch(ignoreMissing)) ?? ''
+  const lines = text.split('\n').filter((line) => line !== '' && !line.includes('terminating on signal'))
+  return lines.at(-1)
+}
+
+export interface StartOptions {
+  accelerator: Accelerator
+  tscKhz: number | undefined
+  listen: SshAddress
+  user: RunAs | undefined
+}
+
+/** Starts QEMU for the machine unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
+export async function startGuest(guest: Guest, record: GuestRecord, options: StartOptions): Promise<void> {
+  const { accelerator, tscKhz, listen, user } = options
+  const { vcpus, memoryMb } = record
+  const isFirstBoot = await isFirstBootPending(guest)
+  const args = guestArguments({ id: guest.id, vcpus, memoryMb, accelerator, tscKhz, isFirstBoot, listen })
+  try {
+    await rm(guest.logFile, { force: true })
+    await makeEmpty(guest.serialLog, user)
+    await startDetached({
+      name: `QEMU of ${guest.id}`,
+      command: QEMU,
+      args,
+      cwd: guest.folder,
+      pidFile: guest.pidFile,
+      logFile: guest.logFile,
+      user,
+    })
+  } catch (error) {
+    if (!(error instanceof AlreadyRunsError))
+      throw new DriverError('guest_failed', (error as Error).message, { cause: error })
+  }
+  for (let waited = 0; waited < START_TIMEOUT_MS; waited += POLL_MS) {
+    const answered = await withMonitor(guest.monitor, ({ execute }) => execute('query-status')).catch(
+      () => undefined,
+    )
+    if (answered) return
+    if (!(await runningPid(guest))) break
+    await sleep(POLL_MS)
+  }
+  const reason = (await lastWords(guest)) ?? 'its monitor does not answer'
+  throw new DriverError('guest_failed', `QEMU of ${guest.id} did not start: ${reason}`)
+}
+
+/** Presses the power button, waits up to `graceMs` for the guest to end, then cuts the power. */
+export async function stopGuest(guest: Guest, graceMs: number): Promise<void> {
+  for (let waited = 0; waited < graceMs && (await runningPid(guest)); waited += POLL_MS) {
+    if (waited % PRESS_AGAIN_MS === 0)
+      await withMonitor(guest.monitor, ({ execute }) => execute('system_powerdown')).catch(() => {})
+    await sleep(POLL_MS)
+  }
+  await cutPower(guest)
+}
+
+/** Ends QEMU at once; what the guest had written to its disk is written out. */
+export const cutPower = (guest: Guest) => stopDetached(guest.pidFile)
+
+export async function resetGuest(guest: Guest): Promise<void> {
+  await withMonitor(guest.monitor, ({ execute }) => execute('system_reset'))
+}
+
+async function makeEmpty(file: string, owner: RunAs | undefined): Promise<void> {
+  const handle = await open(file, 'w', 0o600)
+  if (owner) await handle.chown(owner.uid, owner.gid)
+  await handle.close()
+}
+
+/** Makes the machine's folder, which only the user that runs it can enter. */
+export async function makeFolder(guest: Guest, owner: RunAs | undefined): Promise<void> {
+  await mkdir(dirname(guest.folder), { recursive: true, mode: 0o755 })
+  await mkdir(guest.folder, { recursive: true, mode: 0o700 })
+  if (owner) await chown(guest.folder, owner.uid, owner.gid)
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+  return undefined
+}

@@ -1,0 +1,53 @@
+import type { VpsSpec } from '../vps-driver.ts'
+import { makeTar } from './tar.ts'
+
+/** The addresses inside QEMU's user network, the same for every machine. */
+const GUEST_ADDRESS = '10.0.2.15/24'
+const GATEWAY = '10.0.2.2'
+const RESOLVER = '10.0.2.3'
+
+const SEED_UNIT_BYTES = 64 * 1024
+
+/** The seed disk of a machine: a tar of the files that its first boot lays over the image. */
+export function makeSeed(spec: VpsSpec, mtime: Date): Buffer {
+  const { hostname, sshAuthorizedKeys, rootPasswordHash, sshHostKey } = spec
+  const lines = (...text: string[]) => `${text.join('\n')}\n`
+  const shortName = hostname.split('.')[0]!
+  const names = shortName === hostname ? hostname : `${hostname} ${shortName}`
+  const network = lines(
+    ...['[Match]', 'Name=en* eth*', ''],
+    ...[
+      '[Network]',
+      `Address=${GUEST_ADDRESS}`,
+      `Gateway=${GATEWAY}`,
+      'LinkLocalAddressing=no',
+      'IPv6AcceptRA=no',
+    ],
+  )
+  return makeTar(
+    [
+      { path: 'etc/hostname', mode: 0o644, content: lines(hostname) },
+      {
+        path: 'etc/hosts',
+        mode: 0o644,
+        content: lines(
+          '127.0.0.1 localhost',
+          `127.0.1.1 ${names}`,
+          '::1 localhost ip6-localhost ip6-loopback',
+        ),
+      },
+      { path: 'etc/resolv.conf', mode: 0o644, content: lines(`nameserver ${RESOLVER}`) },
+      { path: 'etc/systemd/network/10-uplink.network', mode: 0o644, content: network },
+      { path: 'etc/ssh/ssh_host_ed25519_key', mode: 0o600, content: lines(sshHostKey.privateKey.trim()) },
+      { path: 'etc/ssh/ssh_host_ed25519_key.pub', mode: 0o644, content: lines(sshHostKey.publicKey.trim()) },
+      { path: 'root/.ssh/', mode: 0o700 },
+      { path: 'root/.ssh/authorized_keys', mode: 0o600, content: lines(...sshAuthorizedKeys) },
+      { path: 'run/coinrack/', mode: 0o700 },
+      { path: 'run/coinrack/root-password-hash', mode: 0o600, content: lines(rootPasswordHash) },
+    ],
+    { mtime, size: SEED_UNIT_BYTES },
+  )
+}
+
+/** Whether the guest has consumed its seed: it overwrites it with zeros as its last step. */
+export const isWiped = (seed: Uint8Array) => seed.every((byte) => byte === 0)

@@ -1,0 +1,118 @@
+/**
+ * The port through which the service runs virtual private servers on one host (or cluster).
+ * A driver knows machines by id and nothing of customers or money. What is wanted is told to it again and again;
+ * every call may be repeated, and may be cut short by a kill at any point and then repeated.
+ */
+export interface VpsDriver {
+  /**
+   * Makes the machine exist, personalised for this spec, and runs it until its first boot is complete: a first boot
+   * that has died or hung is started over. After that `power` alone decides whether it runs. Call it until `observe`
+   * says `sshReady`. Of calls at the same moment, also from several processes, one machine comes. The first call fixes
+   * image, disk, names and keys; processors, memory and address of later ones hold from the next start.
+   * Throws DriverError `image_unknown`, `image_not_ready`, `spec_invalid`, `no_space`, `guest_failed`.
+   */
+  ensure(spec: VpsSpec): Promise<void>
+  /**
+   * Brings the machine into the state that the action names, and returns when it is there. Already so: nothing is done.
+   * `stop` asks the guest and, when it does not obey in time, cuts its power; `reboot` is that and `start`.
+   * Throws DriverError `machine_unknown`, `guest_failed`.
+   */
+  power(id: string, action: PowerAction): Promise<void>
+  /** Nothing of the machine is left: process, disk, files, port. An unknown machine is fine. */
+  destroy(id: string): Promise<void>
+  /** What is, cheaply: asks the host and the address, never the guest's inside. */
+  observe(id: string): Promise<VpsObservation>
+  /** The ids of every machine that this driver keeps here, so that orphans can be found. */
+  list(): Promise<string[]>
+  /** All that may be given to machines together: the total, not what is free now. */
+  capacity(): Promise<VpsCapacity>
+  images(): Promise<ImageStatus[]>
+}
+
+/** Everything that makes one machine itself. */
+export interface VpsSpec {
+  /** The machine's identity for ever: `vps_` and 26 characters of Crockford base32. */
+  id: string
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+  /** A slug of the image catalog. */
+  image: string
+  /** A name of RFC 1123, one label or several. */
+  hostname: string
+  /** Lines for root's authorized_keys. */
+  sshAuthorizedKeys: string[]
+  /** Of crypt(3), `$6$...`: the plain password never reaches a driver. */
+  rootPasswordHash: string
+  /** Ed25519, made by the service so that clients can verify the machine: OpenSSH private key text and public line. */
+  sshHostKey: { privateKey: string; publicKey: string }
+  /** Where SSH is reachable, from the host itself as well. */
+  sshAddress: SshAddress
+}
+
+export interface SshAddress {
+  /** An IPv4 address. One that is not this host's own (behind NAT) is served on all of its addresses. */
+  host: string
+  port: number
+}
+
+export type PowerAction = 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset'
+
+export interface VpsObservation {
+  /** `failed`: it ended by itself before its first boot was complete; `ensure` tries again. */
+  state: 'absent' | 'stopped' | 'running' | 'failed'
+  /** Why it failed, for the operator. */
+  reason?: string
+  /** It runs and an SSH server answered at its address; it never does before first boot is complete. */
+  sshReady: boolean
+  uptimeSeconds?: number
+  metrics?: VpsMetrics
+}
+
+/** Counters since the machine was last started, except `diskUsedBytes`. */
+export interface VpsMetrics {
+  /** Processor seconds that the machine cost the host. */
+  cpuSeconds: number
+  /** Host memory that it holds now. */
+  memoryBytes: number
+  diskReadBytes: number
+  diskWrittenBytes: number
+  /** Of the host's disk, beyond the shared image. */
+  diskUsedBytes: number
+}
+
+export interface VpsCapacity {
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+}
+
+export interface ImageStatus {
+  slug: string
+  state: 'missing' | 'building' | 'ready' | 'failed'
+  /** The step being built, or why it failed. */
+  detail?: string
+}
+
+export type DriverErrorCode =
+  /** No such image in the catalog. */
+  | 'image_unknown'
+  /** It is known, but not built yet: try later. */
+  | 'image_not_ready'
+  /** This host can never make such a machine. */
+  | 'spec_invalid'
+  | 'machine_unknown'
+  | 'no_space'
+  /** The machine did not start, or did not answer its monitor. */
+  | 'guest_failed'
+
+/** What every driver throws; `code` is stable, the message says with which values. */
+export class DriverError extends Error {
+  override name = 'DriverError'
+  readonly code: DriverErrorCode
+
+  constructor(code: DriverErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
