@@ -1,0 +1,8 @@
+export { formatUsd } from '@coinrack/contract/wire.ts'
+export * from './client.ts'
+export * from './errors.ts'
+export * from './never-error.ts'
+export * from './wait-for-invoice.ts'
+export { waitForSsh } from './wait-for-ssh.ts'
+export type { RetryOptions } from './with-retry.ts'
+export type { World } from './world.ts'

@@ -1,0 +1,37 @@
+import type { Operations } from '@coinrack/contract/index.ts'
+import type { Output } from '@coinrack/contract/operation.ts'
+import type { Client } from './client.ts'
+import { NeverError } from './never-error.ts'
+
+type Vps = Output<Operations['getVpsStatus']>
+
+/** No answer of the service takes longer. */
+export const LONGEST_POLL_S = 50
+
+/**
+ * Waits until a VPS answers by SSH, and returns it with the ways in.
+ * @param options.signal ends the waiting, such as `AbortSignal.timeout(600_000)`
+ * @param options.onChange told what each poll showed
+ * @param options.reveal false leaves the root password, which is shown once, for a later read
+ * @throws NeverError when the VPS failed or was deleted
+ */
+export async function waitForSsh(
+  client: Pick<Client, 'getVpsStatus'>,
+  serviceId: string,
+  options: { signal?: AbortSignal; onChange?: (vps: Vps) => void; reveal?: boolean } = {},
+): Promise<Vps> {
+  const { signal, onChange, reveal = true } = options
+  for (;;) {
+    const vps = await client.getVpsStatus(
+      { service_id: serviceId, wait: 'ssh_ready', timeout: LONGEST_POLL_S, reveal },
+      { signal },
+    )
+    onChange?.(vps)
+    if (vps.ssh_ready) return vps
+    if (vps.status === 'failed' || vps.status === 'deleted') {
+      throw new NeverError(
+        `VPS ${serviceId} is ${vps.status}${vps.failure_reason ? `: ${vps.failure_reason}` : ''}`,
+      )
+    }
+  }
+}
