@@ -42,6 +42,10 @@ export interface ChainPort {
   transfers(fromBlock: number, toBlock: number): Promise<TransferLog[]>
   /** Undefined while the transaction is in no block. */
   receipt(txHash: Hash): Promise<TransferReceipt | undefined>
+  /** How many nodes are asked. */
+  readonly nodes: number
+  /** The receipt as each node has it; those that do not answer are left out. */
+  receipts(txHash: Hash): Promise<(TransferReceipt | undefined)[]>
   /** Makes an empty block; demo chains only. */
   mine?(): Promise<void>
 }

@@ -8,6 +8,8 @@ export interface ConfirmationPolicy {
   tiers: readonly ConfirmationTier[]
   /** No credit while the finalized block is further behind the head than this many blocks. */
   stallsAfter?: number
+  /** Micro-dollars. A larger deposit must be shown by two nodes, where the chain has two. */
+  oneNodeUpTo: bigint
 }
 
 export interface ConfirmationTier {
@@ -47,11 +49,12 @@ export interface Confirmation {
  * Base finalizes with Ethereum, so `safe` (posted to Ethereum) is its strictest wait; Polygon finalizes in seconds.
  */
 export const confirmationPolicies: Record<Network, ConfirmationPolicy> = {
-  base: { tiers: [{ upTo: 100_000_000n, needs: 5 }, { needs: 'safe' }] },
+  base: { tiers: [{ upTo: 100_000_000n, needs: 5 }, { needs: 'safe' }], oneNodeUpTo: 100_000_000n },
   ethereum: {
     tiers: [{ upTo: 50_000_000n, needs: 3 }, { upTo: 1_000_000_000n, needs: 'safe' }, { needs: 'finalized' }],
+    oneNodeUpTo: 50_000_000n,
   },
-  polygon: { tiers: [{ needs: 'finalized' }], stallsAfter: 64 },
+  polygon: { tiers: [{ needs: 'finalized' }], stallsAfter: 64, oneNodeUpTo: 100_000_000n },
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Hash, Hex } from 'viem'
-import type { BlockRef, ChainPort, TransferLog } from './chain-port.ts'
+import type { BlockRef, ChainPort, TransferLog, TransferReceipt } from './chain-port.ts'
 import type { ChainSettings, TokenSymbol } from './chain-settings.ts'
 import { ChainUnavailableError } from './viem-chain.ts'
 
@@ -19,6 +19,8 @@ export interface FakeChain {
   reorganise(depth: number, transfers: 'kept' | 'dropped'): void
   /** How far behind the head the chain's promises are. */
   distance: { safe: number; finalized: number }
+  /** The receipts of those of its two nodes that answer, made from the true one. */
+  witnesses(receipt: TransferReceipt | undefined): (TransferReceipt | undefined)[]
   /** Calls to the chain until now. */
   calls: number
   /** Fails every call from this one on. */
@@ -56,9 +58,16 @@ export function fakeChain(settings: ChainSettings): FakeChain {
     return value()
   }
   const head = () => blocks.length - 1
+  const receiptOf = (txHash: Hash): TransferReceipt | undefined => {
+    const block = blocks.find(({ transfers }) => transfers.some((transfer) => transfer.txHash === txHash))
+    if (!block) return undefined
+    const transfers = block.transfers.filter((transfer) => transfer.txHash === txHash)
+    return { succeeded: true, block: refOf(block)!, transfers }
+  }
 
   const fake: FakeChain = {
     distance: { safe: 10, finalized: 20 },
+    witnesses: (receipt) => [receipt, receipt],
     calls: 0,
     failFrom: Number.POSITIVE_INFINITY,
     port: {
@@ -75,15 +84,9 @@ export function fakeChain(settings: ChainSettings): FakeChain {
           if (to > head()) throw new ChainUnavailableError('The fake chain lags')
           return blocks.slice(from, to + 1).flatMap((block) => block.transfers)
         }),
-      receipt: (txHash) =>
-        answer(() => {
-          const block = blocks.find(({ transfers }) =>
-            transfers.some((transfer) => transfer.txHash === txHash),
-          )
-          if (!block) return undefined
-          const transfers = block.transfers.filter((transfer) => transfer.txHash === txHash)
-          return { succeeded: true, block: refOf(block)!, transfers }
-        }),
+      receipt: (txHash) => answer(() => receiptOf(txHash)),
+      nodes: 2,
+      receipts: (txHash) => answer(() => fake.witnesses(receiptOf(txHash))),
     },
     pay(symbol, to, value) {
       const token = settings.tokens.find((known) => known.symbol === symbol)!.address.toLowerCase() as Hex

@@ -125,6 +125,16 @@ test('behavior: the next node answers for one that lags, which would show no log
   expect(await chain.transfers(block.number, block.number)).toHaveLength(1)
 })
 
+test('behavior: receipts are asked of every node, and those that are down are left out', async () => {
+  const hash = await wallet.pay('USDC', someone, 1n)
+  const url = await nodeThat(({ method }) =>
+    method === 'eth_getTransactionReceipt' ? { result: null } : undefined,
+  )
+  const chain = viemChain({ ...settings, rpcUrls: ['http://127.0.0.1:9', url, ...settings.rpcUrls] })
+  expect(chain.nodes).toBe(3)
+  expect(await chain.receipts(hash)).toEqual([undefined, await viemChain(settings).receipt(hash)])
+})
+
 test('error: the only node lags', async () => {
   const head = (await viemChain(settings).block('latest'))!.number
   await expect(viemChain(settings).transfers(head, head + 1)).rejects.toThrow(ChainUnavailableError)

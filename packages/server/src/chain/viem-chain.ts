@@ -76,6 +76,19 @@ export function viemChain(settings: ChainSettings): ChainPort {
     }
   }
 
+  async function receiptOf(node: PublicClient, txHash: Hash): Promise<TransferReceipt | undefined> {
+    const answer = await node.request({ method: 'eth_getTransactionReceipt', params: [txHash] })
+    if (!answer) return undefined
+    const logs = (answer.logs as RawLog[]).filter(
+      (log) => isTransfer(log) && isAccepted.has(log.address.toLowerCase()),
+    )
+    return {
+      succeeded: answer.status === '0x1',
+      block: { number: hexToNumber(answer.blockNumber), hash: answer.blockHash },
+      transfers: logs.map(readTransfer),
+    }
+  }
+
   return {
     chainId,
     network,
@@ -97,22 +110,13 @@ export function viemChain(settings: ChainSettings): ChainPort {
         return logs.filter(isTransfer).map(readTransfer)
       }),
 
-    receipt: (txHash) =>
-      ask(async (node): Promise<TransferReceipt | undefined> => {
-        const answer = await node.request({ method: 'eth_getTransactionReceipt', params: [txHash] })
-        if (!answer) return undefined
-        const logs = (answer.logs as RawLog[]).filter(
-          (log) =>
-            log.topics[0] === TRANSFER &&
-            log.topics.length === 3 &&
-            isAccepted.has(log.address.toLowerCase()),
-        )
-        return {
-          succeeded: answer.status === '0x1',
-          block: { number: hexToNumber(answer.blockNumber), hash: answer.blockHash },
-          transfers: logs.map(readTransfer),
-        }
-      }),
+    receipt: (txHash) => ask((node) => receiptOf(node, txHash)),
+
+    nodes: nodes.length,
+    receipts: async (txHash) => {
+      const answers = await Promise.allSettled(nodes.map((node) => receiptOf(node, txHash)))
+      return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+    },
 
     ...(settings.demo && {
       mine: () => ask(async (node) => void (await node.request({ method: 'evm_mine' as never }))),

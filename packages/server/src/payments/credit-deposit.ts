@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/chain-port.ts'
+import type { Chain, TransferReceipt } from '../chain/chain-port.ts'
 import { type ChainHeights, type Confirmation, decideConfirmation } from '../chain/confirmation-policy.ts'
 import { announce } from '../database/changes.ts'
 import { inTransaction, type Queryable } from '../database/transaction.ts'
@@ -6,7 +6,7 @@ import { lockBalance } from '../ledger/balance.ts'
 import { post } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
 import { creditPostings } from './deposit-postings.ts'
-import { type Deposit, earlyCredits, markCredited } from './deposit-store.ts'
+import { type Deposit, earlyCredits, isTransferOf, markCredited } from './deposit-store.ts'
 import { settleWhenCovered } from './settle-invoice.ts'
 
 /**
@@ -60,15 +60,21 @@ export async function creditDeposit(
 export const depositReference = (kind: 'deposit' | 'reversal', deposit: Deposit, credits: number) =>
   `${kind}:${deposit.chain_id}:${deposit.tx_hash}:${deposit.log_index}${credits > 1 ? `#${credits}` : ''}`
 
-/** The receipt says, once more and by itself, that this very transfer succeeded in this very block. */
-async function isProven(chain: Chain, deposit: Deposit): Promise<boolean> {
-  const receipt = await chain.port.receipt(deposit.tx_hash)
-  if (!receipt?.succeeded || receipt.block.hash !== deposit.block_hash) return false
-  return receipt.transfers.some(
-    (transfer) =>
-      transfer.logIndex === deposit.log_index &&
-      transfer.token === deposit.token_address &&
-      transfer.to === deposit.address &&
-      transfer.value === deposit.amount,
+/**
+ * Receipts say, once more and by themselves, that this very transfer succeeded in this very block: one node's, and for
+ * a large amount those of two and of every other that answers.
+ */
+async function isProven({ port, settings }: Chain, deposit: Deposit): Promise<boolean> {
+  if (deposit.amount <= settings.confirmation.oneNodeUpTo) {
+    return isReceiptOf(deposit, await port.receipt(deposit.tx_hash))
+  }
+  const receipts = await port.receipts(deposit.tx_hash)
+  return (
+    receipts.length >= Math.min(2, port.nodes) && receipts.every((receipt) => isReceiptOf(deposit, receipt))
   )
 }
+
+const isReceiptOf = (deposit: Deposit, receipt: TransferReceipt | undefined) =>
+  receipt?.succeeded === true &&
+  receipt.block.hash === deposit.block_hash &&
+  receipt.transfers.some((transfer) => isTransferOf(deposit, transfer))

@@ -22,6 +22,13 @@ export interface Deposit {
   credits: number
 }
 
+/** Whether a transfer that the chain shows is this deposit. */
+export const isTransferOf = (deposit: Deposit, transfer: TransferLog) =>
+  transfer.logIndex === deposit.log_index &&
+  transfer.token === deposit.token_address &&
+  transfer.to === deposit.address &&
+  transfer.value === deposit.amount
+
 const COLUMNS = `id, chain_id, tx_hash, log_index, block_number::integer, block_hash, token, token_address, address,
   account_id, invoice_id, amount, status, credits`
 

@@ -338,6 +338,16 @@ describe('an invoice of an order', () => {
     expect([again.status, again.body.code]).toEqual([409, 'invoice_closed'])
   })
 
+  test('behavior: paid from the balance five times at once, it is paid once', async () => {
+    const { invoice, price } = await unpaidOrder()
+    await world.credit(customer.accountId, usd(3 * price))
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => customer.post(`/invoices/${invoice.id}/pay`, { method: 'balance' })),
+    )
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409])
+    expect(await customer.balance()).toMatchObject({ available: usd(2 * price), held: usd(price) })
+  })
+
   test('behavior: by crypto when the balance does not cover it', async () => {
     const { invoice } = await unpaidOrder()
     const { status, body } = await customer.post(`/invoices/${invoice.id}/pay`)

@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/chain-port.ts'
 import type { ChainHeights } from '../chain/confirmation-policy.ts'
 import type { Services } from '../services.ts'
-import { type Deposit, markFinal, moveDeposit, openDeposits } from './deposit-store.ts'
+import { type Deposit, isTransferOf, markFinal, moveDeposit, openDeposits } from './deposit-store.ts'
 import { reverseDeposit } from './reverse-deposit.ts'
 
 /** Blocks that are not believed to be final before the chain grew by so many: `finalized` is what one node says. */
@@ -30,13 +30,7 @@ export async function recheckDeposits(
 
 async function followDeposit(services: Services, chain: Chain, deposit: Deposit): Promise<void> {
   const receipt = await chain.port.receipt(deposit.tx_hash)
-  const isThere = receipt?.transfers.some(
-    ({ logIndex, to, token, value }) =>
-      logIndex === deposit.log_index &&
-      to === deposit.address &&
-      token === deposit.token_address &&
-      value === deposit.amount,
-  )
+  const isThere = receipt?.transfers.some((transfer) => isTransferOf(deposit, transfer))
   if (receipt?.succeeded && isThere) await moveDeposit(services.db, deposit.id, receipt.block)
   else await reverseDeposit(services, chain, deposit)
 }

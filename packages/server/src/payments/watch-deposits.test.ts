@@ -102,6 +102,25 @@ describe('crediting', () => {
     expect(await customer.balance()).toMatchObject({ available: usd(10) })
   })
 
+  test('behavior: a large deposit waits until two nodes show it, a small one does not', async () => {
+    const customer = await world.customer()
+    chain.pay('USDC', await customer.address(), usd(100))
+    chain.grow(30)
+    chain.witnesses = (receipt) => [receipt]
+    await watch()
+    expect(await customer.balance()).toMatchObject({ available: usd(100) })
+
+    chain.pay('USDC', await customer.address(), usd(101))
+    chain.grow(30)
+    await watch()
+    chain.witnesses = (receipt) => [receipt, undefined]
+    await watch()
+    expect(await customer.balance()).toMatchObject({ available: usd(100) })
+    chain.witnesses = (receipt) => [receipt, receipt]
+    await watch()
+    expect(await customer.balance()).toMatchObject({ available: usd(201) })
+  })
+
   test('behavior: two watchers at once, as two replicas are, credit once', async () => {
     const customer = await world.customer()
     for (let index = 0; index < 5; index++) chain.pay('USDC', await customer.address(), usd(3))
