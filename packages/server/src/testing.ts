@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { createFakeDriver, type FakeDriver } from '@coinrack/compute/fake/driver.ts'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
-import pg from 'pg'
 import { pino } from 'pino'
-import { inject } from 'vitest'
 import type { Mail, Mailer } from './account/mailer.ts'
 import { createApp } from './app.ts'
 import { parseCatalog } from './catalog/catalog.ts'
 import defaultCatalog from './catalog/default-catalog.json' with { type: 'json' }
 import type { Chain } from './chain/chain-port.ts'
+import type { DemoBody } from './chain/demo-chains.ts'
 import { depositAddress } from './chain/deposit-address.ts'
 import { forwarderFactoryAddress } from './chain/forwarder-factory.ts'
 import { type Config, loadConfig } from './config.ts'
 import { listenForChanges } from './database/changes.ts'
 import { openPool } from './database/pool.ts'
+import { createTestDatabase } from './database/testing.ts'
 import { inTransaction } from './database/transaction.ts'
 import { post } from './ledger/post.ts'
 import { invoicing } from './payments/invoicing.ts'
@@ -73,6 +73,8 @@ export interface TestOptions {
   /** Settings, as in the environment. */
   env?: Record<string, string>
   chains?: Chain[]
+  /** As in the demo profile: how to pay on the chains. */
+  demo?: DemoBody
 }
 
 /** The service on a database of its own, with the fakes of its edges: machine, mail and clock. */
@@ -106,7 +108,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     driver,
     chains: options.chains ?? [],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
-    demo: undefined,
+    demo: options.demo,
     invoicing,
     ordering,
   }
@@ -185,25 +187,6 @@ export const testConfig = (env: Record<string, string> = {}): Config =>
     },
     () => undefined,
   )
-
-/** A database of its own, copied from the template of this run. */
-export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const template = inject('postgresUrl')
-  const name = `test_${randomBytes(8).toString('hex')}`
-  const admin = new URL(template)
-  const source = admin.pathname.slice(1)
-  admin.pathname = '/postgres'
-  const run = async (sql: string) => {
-    const client = new pg.Client({ connectionString: admin.href })
-    await client.connect()
-    await client.query(sql)
-    await client.end()
-  }
-  await run(`create database ${name} template ${source}`)
-  const url = new URL(template)
-  url.pathname = `/${name}`
-  return { url: url.href, drop: () => run(`drop database ${name} with (force)`) }
-}
 
 function parse(text: string): unknown {
   try {

@@ -29,8 +29,9 @@ async function transactionsOf(db: Queryable, accountId: string, limit: number, c
   const { rows } = await db.query<TransactionRow>(
     `select id, kind, description, reference, available_change, held_change, available_after, created_at
      from ledger_transaction
-     where account_id = $1 and ($3::text is null or id < $3)
-     order by id desc limit $2`,
+     where account_id = $1
+       and ($3::text is null or position < (select position from ledger_transaction where id = $3))
+     order by position desc limit $2`,
     [accountId, limit + 1, cursor ?? null],
   )
   return rows

@@ -1,0 +1,182 @@
+import type { Posting } from '@coinrack/money/index.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTransaction } from '../database/transaction.ts'
+import { lockBalance, readBalance } from './balance.ts'
+import { InsufficientFunds, type LedgerTransaction, post } from './post.ts'
+import { type Books, expectBooksToBalance, openBooks } from './testing.ts'
+
+let books: Books
+beforeAll(async () => {
+  books = await openBooks()
+})
+afterAll(async () => {
+  await expectBooksToBalance(books.db)
+  await books.close()
+})
+
+const write = (accountId: string, postings: Posting[], change: Partial<LedgerTransaction> = {}) =>
+  inTransaction(books.db, (tx) =>
+    post(tx, {
+      id: books.newId('transaction'),
+      kind: 'adjustment',
+      accountId,
+      description: 'Test',
+      postings,
+      at: books.at,
+      ...change,
+    }),
+  )
+const spend = (amount: bigint): Posting => ({ from: 'customer.available', to: 'revenue.vps', amount })
+const countOf = async (table: 'ledger_transaction' | 'ledger_entry') =>
+  Number((await books.db.query<{ count: bigint }>(`select count(*) from ${table}`)).rows[0]!.count)
+
+test('default: writes the transaction with its entries, and answers the balance after it', async () => {
+  const account = await books.account(5_000_000n)
+  const id = books.newId('transaction')
+  expect(await write(account, [spend(2_000_000n)], { id, reference: 'for:this' })).toBe(3_000_000n)
+
+  const { rows } = await books.db.query('select * from ledger_transaction where id = $1', [id])
+  expect(rows).toEqual([
+    {
+      id,
+      kind: 'adjustment',
+      account_id: account,
+      reference: 'for:this',
+      description: 'Test',
+      available_change: -2_000_000n,
+      held_change: 0n,
+      available_after: 3_000_000n,
+      created_at: books.at,
+      position: expect.any(BigInt),
+    },
+  ])
+  const entries = await books.db.query(
+    'select line, ledger_account, amount from ledger_entry where transaction_id = $1 order by line',
+    [id],
+  )
+  expect(entries.rows).toEqual([
+    { line: 1, ledger_account: 'customer.available', amount: -2_000_000n },
+    { line: 2, ledger_account: 'revenue.vps', amount: 2_000_000n },
+  ])
+})
+
+describe('error: InsufficientFunds', () => {
+  test.each<[string, Posting[]]>([
+    ['a micro-dollar more than there is', [spend(5_000_001n)]],
+    ['a capture of what was not held', [{ from: 'customer.held', to: 'revenue.vps', amount: 1n }]],
+    ['paying a debt that is not there', [{ from: 'customer.available', to: 'customer.owed', amount: 1n }]],
+  ])('%s', async (_what, postings) => {
+    const account = await books.account(5_000_000n)
+    const before = [await countOf('ledger_transaction'), await countOf('ledger_entry')]
+    await expect(write(account, postings)).rejects.toThrow(InsufficientFunds)
+    expect([await countOf('ledger_transaction'), await countOf('ledger_entry')]).toEqual(before)
+    expect(await readBalance(books.db, account)).toEqual({ available: 5_000_000n, held: 0n, owed: 0n })
+  })
+
+  test('an account that does not exist', async () => {
+    await expect(write(books.newId('account'), [spend(1n)])).rejects.toThrow(InsufficientFunds)
+  })
+})
+
+test('behavior: the last micro-dollar can be spent', async () => {
+  const account = await books.account(5n)
+  expect(await write(account, [spend(5n)])).toBe(0n)
+})
+
+test('behavior: a debt is what a reversal leaves, and arriving money pays it', async () => {
+  const account = await books.account(2n)
+  await write(account, [
+    { from: 'customer.available', to: 'treasury.8453.USDC', amount: 2n },
+    { from: 'customer.owed', to: 'treasury.8453.USDC', amount: 3n },
+  ])
+  expect(await readBalance(books.db, account)).toEqual({ available: 0n, held: 0n, owed: 3n })
+  await write(account, [
+    { from: 'treasury.8453.USDC', to: 'customer.available', amount: 10n },
+    { from: 'customer.available', to: 'customer.owed', amount: 3n },
+  ])
+  expect(await readBalance(books.db, account)).toEqual({ available: 7n, held: 0n, owed: 0n })
+})
+
+test('behavior: one cause has one effect: a reference is used once', async () => {
+  const account = await books.account()
+  await books.deposit(account, 5n, 'deposit:1:0xabc:0')
+  await expect(books.deposit(account, 5n, 'deposit:1:0xabc:0')).rejects.toThrow(/unique/)
+  expect((await readBalance(books.db, account)).available).toBe(5n)
+})
+
+test('behavior: of twenty deposits of one cause at the same moment one is written', async () => {
+  const account = await books.account()
+  const tries = Array.from({ length: 20 }, () => books.deposit(account, 5n, 'deposit:1:0xdef:0'))
+  const results = await Promise.allSettled(tries)
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  expect((await readBalance(books.db, account)).available).toBe(5n)
+})
+
+test('behavior: a balance that covers three of twenty at the same moment is charged three times', async () => {
+  const account = await books.account(3_999_999n)
+  const results = await Promise.allSettled(
+    Array.from({ length: 20 }, () => write(account, [spend(1_000_000n)])),
+  )
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  expect(failures.every((error) => error instanceof InsufficientFunds)).toBe(true)
+  expect((await readBalance(books.db, account)).available).toBe(999_999n)
+})
+
+test('behavior: stands or falls with the transaction around it', async () => {
+  const account = await books.account(5n)
+  const work = inTransaction(books.db, async (tx) => {
+    await post(tx, {
+      id: books.newId('transaction'),
+      kind: 'charge',
+      accountId: account,
+      description: 'Test',
+      postings: [spend(5n)],
+      at: books.at,
+    })
+    throw new Error('What the money was for failed')
+  })
+  await expect(work).rejects.toThrow('What the money was for failed')
+  expect((await readBalance(books.db, account)).available).toBe(5n)
+})
+
+test('behavior: a locked balance is not changed by others until the lock ends', async () => {
+  const account = await books.account(5n)
+  let other: Promise<unknown> | undefined
+  await inTransaction(books.db, async (tx) => {
+    const { available } = await lockBalance(tx, account)
+    other = write(account, [spend(5n)])
+    await tx.query('select pg_sleep(0.2)')
+    expect(await lockBalance(tx, account)).toMatchObject({ available })
+  })
+  expect(await other).toBe(0n)
+})
+
+describe('behavior: append only', () => {
+  test.each([
+    'update ledger_entry set amount = 1',
+    'delete from ledger_entry',
+    'update ledger_transaction set available_after = 0',
+    'delete from ledger_transaction',
+    // Of no row, too: whoever writes such a statement has misunderstood.
+    `delete from ledger_entry where transaction_id = 'none'`,
+  ])('%s', async (statement) => {
+    await expect(books.db.query(statement)).rejects.toThrow(/append only/)
+  })
+
+  test('truncate', async () => {
+    await expect(books.db.query('truncate ledger_entry')).rejects.toThrow(/append only/)
+    await expect(books.db.query('truncate ledger_transaction cascade')).rejects.toThrow(/append only/)
+  })
+})
+
+describe('behavior: the database itself refuses', () => {
+  test.each([
+    'update customer_balance set available = -1',
+    'update customer_balance set held = -1',
+    'update customer_balance set owed = 1',
+  ])('%s', async (statement) => {
+    await books.account()
+    await expect(books.db.query(statement)).rejects.toThrow(/check constraint/)
+  })
+})
