@@ -169,6 +169,20 @@ describe('a reorganisation of a real node', () => {
     await world.expectBooksToBalance()
   })
 
+  test('behavior: a demo chain that lost its newest blocks keeps what was credited, and new money is credited', async () => {
+    const snapshot = await wallet.client.request({ method: 'evm_snapshot' as never })
+    await wallet.pay('USDC', address, usd(10))
+    await settle()
+    await wallet.client.request({ method: 'evm_revert' as never, params: [snapshot] as never })
+    await settle()
+    expect(await customer.balance()).toMatchObject({ available: usd(10), owed: 0n })
+
+    await wallet.pay('USDT', address, usd(4))
+    await settle()
+    expect(await customer.balance()).toMatchObject({ available: usd(14), owed: 0n })
+    await world.expectBooksToBalance()
+  })
+
   const dropPending = () => wallet.client.request({ method: 'anvil_dropAllTransactions' as never })
   const statuses = async () => (await world.deposits(customer.accountId)).map((deposit) => deposit.status)
 })

@@ -17,9 +17,9 @@ export type PaymentsWorld = Awaited<ReturnType<typeof paymentsWorld>>
 export type Customer = Awaited<ReturnType<PaymentsWorld['customer']>>
 
 /** The service with these chains, and what tests of payments ask it for. */
-export async function paymentsWorld(settings: ChainSettings[]) {
+export async function paymentsWorld(settings: ChainSettings[], env: Record<string, string> = {}) {
   const chains = settings.map((chain) => ({ settings: chain, port: viemChain(chain) }))
-  const service = await startTestService({ chains })
+  const service = await startTestService({ chains, env })
   const { services } = service
   const watchers = services.chains.map((chain) => depositWatcher(services, chain))
   const secret = Buffer.from(services.config.depositSecret!)
