@@ -1,13 +1,32 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests by what they need: nothing, a database, a chain node, real machines, a browser. */
+// Long ones, for `npm run test:full`.
+const long = process.env.COINRACK_TEST_FULL ? [] : ['**/*.full.test.ts']
+const exclude = ['**/node_modules/**', ...long]
+/** Tests that boot machines, which need the processors for themselves. */
+const machines = '**/*.machine.test.ts'
+
+/** First the parts, many at a time; then the whole and real machines, one file after the other. */
 export default defineConfig({
   test: {
     globalSetup: ['test/support/postgres.ts'],
-    include: ['packages/**/*.test.ts', 'test/**/*.test.ts'],
-    // Long ones, for `npm run test:full`.
-    exclude: ['**/node_modules/**', ...(process.env.COINRACK_TEST_FULL ? [] : ['**/*.full.test.ts'])],
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'parts', include: ['packages/**/*.test.ts'], exclude: [...exclude, machines] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: ['test/**/*.test.ts', machines],
+          exclude,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 })
