@@ -1,22 +1,21 @@
-/**
- * Debian packages that the service needs beside Node. The one place that names them.
- * @type {Record<'start' | 'test', string[]>}
- */
-const machine = process.arch === 'arm64' ? ['qemu-system-arm'] : ['qemu-system-x86', 'grub-pc-bin']
-
 const start = [
-  ...machine,
   'ca-certificates',
   'debian-archive-keyring',
   'e2fsprogs',
+  'fdisk',
+  'grub-pc-bin',
   'mmdebstrap',
   'openssh-client',
+  'qemu-system-x86',
   'qemu-utils',
   'util-linux',
 ]
 
+/**
+ * Debian packages that the service and its tests need beside Node. The one place that names them.
+ * @type {Record<'start' | 'test', string[]>}
+ */
 export const debianPackages = {
   start,
-  // A password login, pgbench as the floor of the ledger's benchmark, processes looked at.
   test: [...start, 'procps', 'sshpass'],
 }
