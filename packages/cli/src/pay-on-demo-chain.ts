@@ -1,0 +1,45 @@
+import { createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+
+/** What `GET /demo` answers: the local chains, and a key that holds plenty of every test token. */
+export interface DemoMoney {
+  chains: { chain_id: number; rpc_url: string }[]
+  faucet_key: Hex
+}
+
+const POLLING_MS = 100
+
+/** @throws Error that says what to do, when there is no service or it takes real money only */
+export async function fetchDemoMoney(origin: string): Promise<DemoMoney> {
+  const response = await fetch(`${origin}/demo`)
+  if (response.ok) return (await response.json()) as DemoMoney
+  throw new Error(
+    `The service at ${origin} has no test money (GET /demo answers ${response.status}): this demo needs the demo profile, which npm start runs.`,
+  )
+}
+
+/**
+ * Transfers tokens as a wallet would: signed here, sent to the chain, seen in a block.
+ * @param option one of the `payment_options` of an invoice
+ * @returns the hash of the transaction
+ */
+export async function payOnDemoChain(
+  money: DemoMoney,
+  option: { chain_id: number; token_address: string; address: string; amount_atomic: string },
+): Promise<Hex> {
+  const chain = money.chains.find(({ chain_id }) => chain_id === option.chain_id)
+  if (!chain) throw new Error(`The demo has no chain ${option.chain_id}`)
+  const transport = http(chain.rpc_url)
+  const wallet = createWalletClient({ account: privateKeyToAccount(money.faucet_key), transport })
+  const hash = await wallet.writeContract({
+    chain: null,
+    address: option.token_address as Hex,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [option.address as Hex, BigInt(option.amount_atomic)],
+  })
+  const node = createPublicClient({ transport, pollingInterval: POLLING_MS })
+  const { status } = await node.waitForTransactionReceipt({ hash })
+  if (status !== 'success') throw new Error(`The transfer ${hash} was reverted`)
+  return hash
+}
