@@ -1,8 +1,10 @@
 import { configDocument } from '@coinrack/server/config-document.ts'
+import { openapi } from '@coinrack/server/transport/openapi.ts'
 import { compileContracts } from '../contracts/compile.ts'
 
 /** Committed files that follow from declarations in the code: the path from the root, and how its text is made. */
 export const generatedFiles: Record<string, () => string | Promise<string>> = {
   'docs/configuration.md': configDocument,
+  'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'packages/server/src/chain/generated/contracts.ts': compileContracts,
 }

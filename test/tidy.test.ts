@@ -1,0 +1,299 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { operationList } from '@coinrack/contract/index.ts'
+import { toolName } from '@coinrack/contract/operation.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  importsOf,
+  isForTests,
+  repositoryFiles,
+  resolveImport,
+  root,
+  type Source,
+} from './support/sources.ts'
+
+/*
+ * The rules of ARCHITECTURE.md that a program can check, a rule a row. A rule that has to give way is changed here,
+ * where everybody sees it.
+ */
+
+const files = repositoryFiles()
+const code = files.filter(({ path }) => /\.(ts|mjs)$/.test(path) && !path.includes('/generated/'))
+const product = code.filter(({ path }) => !isForTests(path))
+const inServer = (path: string) => /^packages\/server\/src\/(.+)$/.exec(path)?.[1]
+
+/** `path:line: text` of each line that matches. */
+const linesThat = (sources: Source[], matches: (line: string, path: string) => boolean) =>
+  sources.flatMap(({ path, lines }) =>
+    lines.flatMap((line, index) => (matches(line, path) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+  )
+
+describe('arrows between packages', () => {
+  const mayImport: Record<string, string[]> = {
+    contract: [],
+    money: [],
+    host: [],
+    sdk: ['contract'],
+    web: ['sdk', 'contract'],
+    cli: ['sdk', 'contract', 'host'],
+    compute: ['host'],
+    // It serves the pages of `web`.
+    server: ['contract', 'money', 'compute', 'host', 'web'],
+  }
+
+  test.each(Object.entries(mayImport))('%s imports no other of ours than %j', (name, allowed) => {
+    const wrong = product
+      .filter(({ path }) => path.startsWith(`packages/${name}/`))
+      .flatMap((source) => importsOf(source).map((written) => ({ path: source.path, written })))
+      .filter(({ written }) => written.startsWith('@coinrack/') || written.includes('packages/'))
+      .filter(({ written }) => ![name, ...allowed].includes(written.split('/')[1]!))
+    expect(wrong).toEqual([])
+  })
+
+  test('every package is in the table', () => {
+    const names = new Set(product.flatMap(({ path }) => /^packages\/([\w-]+)\/src\//.exec(path)?.[1] ?? []))
+    expect([...names].filter((name) => !(name in mayImport))).toEqual([])
+  })
+
+  test('contract knows only zod; money knows nothing', () => {
+    const foreign = (name: string) =>
+      product
+        .filter(({ path }) => path.startsWith(`packages/${name}/src/`))
+        .flatMap(importsOf)
+        .filter((written) => !written.startsWith('.'))
+    expect([...new Set(foreign('contract'))]).toEqual(['zod'])
+    expect(foreign('money')).toEqual([])
+  })
+})
+
+describe('arrows inside the server', () => {
+  const slices = ['account', 'balance', 'catalog', 'guide', 'payments', 'vps', 'operator']
+  /** Who assembles the service, and so knows all of it. */
+  const assembly = [
+    'main.ts',
+    'app.ts',
+    'handlers.ts',
+    'reconcilers.ts',
+    'services.ts',
+    'resources.ts',
+    'dispatch.ts',
+    'testing.ts',
+  ]
+  /** What each part may import beside itself and the plain files at the top. */
+  const below: Record<string, string[]> = {
+    database: [],
+    ledger: ['database'],
+    chain: [],
+    account: ['ledger', 'database'],
+    balance: ['ledger', 'database'],
+    catalog: ['database'],
+    guide: ['ledger'],
+    payments: ['ledger', 'database', 'chain'],
+    vps: ['ledger', 'database'],
+    transport: [],
+  }
+  const exceptions = new Set([
+    // The pages of an invoice are no operation: they read it directly.
+    'transport/checkout.ts -> payments/checkout-view.ts',
+    // The button of a demo page that really pays, on the demo's own chain.
+    'transport/checkout.ts -> chain/pay-from-faucet.ts',
+  ])
+  const arrows = product.flatMap((source) => {
+    const from = inServer(source.path)
+    if (!from) return []
+    return importsOf(source)
+      .flatMap((written) => inServer(resolveImport(source.path, written) ?? '') ?? [])
+      .map((to) => ({ from, to }))
+  })
+  const partOf = (path: string) => (path.includes('/') ? path.split('/')[0]! : '')
+
+  test.each(Object.entries(below))('%s imports %j, itself, and the plain files', (part, allowed) => {
+    const wrong = arrows
+      .filter(({ from }) => partOf(from) === part)
+      .filter(({ to }) => partOf(to) !== '' && ![part, ...allowed].includes(partOf(to)))
+      .map(({ from, to }) => `${from} -> ${to}`)
+      .filter((arrow) => !exceptions.has(arrow))
+    expect(wrong).toEqual([])
+  })
+
+  test('no slice imports what assembles the service', () => {
+    const parts = [...slices, 'ledger', 'database', 'chain']
+    const upward = ['main.ts', 'app.ts', 'handlers.ts', 'reconcilers.ts', 'dispatch.ts', 'testing.ts']
+    const wrong = arrows.filter(({ from, to }) => parts.includes(partOf(from)) && upward.includes(to))
+    expect(wrong).toEqual([])
+  })
+
+  test('of the plain files only those that assemble the service import a slice', () => {
+    const wrong = arrows.filter(
+      ({ from, to }) => partOf(from) === '' && !assembly.includes(from) && slices.includes(partOf(to)),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('only main, testing and the operator construct', () => {
+    const constructing =
+      /\b(openPool|listenForChanges|createQemuDriver|createFakeDriver|startEmbeddedPostgres|startDemoChains|createApp|createReadiness|fileMailer|smtpMailer)\(/
+    const allowed =
+      /^packages\/server\/src\/(main|testing|stop)\.ts$|^packages\/server\/src\/operator\/|^bench\//
+    const wrong = linesThat(
+      product.filter(({ path }) => !allowed.test(path)),
+      (line) => constructing.test(line) && !/function \w+\(/.test(line),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('entries of the ledger are written in one place', () => {
+    const wrong = linesThat(
+      product.filter(({ path }) => inServer(path) && inServer(path) !== 'ledger/post.ts'),
+      (line) => /(insert into|update|delete from) (ledger_|customer_balance)/.test(line),
+    )
+    // A new account opens its balance at zero.
+    expect(wrong.map((line) => line.split(':')[0])).toEqual(['packages/server/src/ledger/balance.ts'])
+  })
+})
+
+describe('words that belong to few', () => {
+  const worldly =
+    /^(packages\/server\/src\/(main|stop)\.ts|packages\/server\/src\/operator\/|packages\/cli\/|scripts\/|bench\/|vitest\.config\.ts)/
+  const nowhere = /$^/
+  const rows: { word: string; pattern: RegExp; where: RegExp }[] = [
+    { word: 'Date.now()', pattern: /\bDate\.now\(/, where: worldly },
+    { word: 'new Date()', pattern: /\bnew Date\(\)/, where: worldly },
+    { word: 'Math.random()', pattern: /\bMath\.random\(/, where: nowhere },
+    {
+      word: 'process.env',
+      pattern: /\bprocess\.env\b/,
+      where: new RegExp(`${worldly.source}|^packages/host/src/environment\\.ts`),
+    },
+    {
+      word: 'fetch',
+      // A call of the global, not of a member, and not in a comment.
+      pattern: /^(?!\s*(\/\/|\*|\/\*)).*(?<![.\w])(globalThis\.)?fetch\((?!url, \{ method)/,
+      where: new RegExp(`${worldly.source}|^packages/sdk/src/world\\.ts|^packages/compute/src/images/`),
+    },
+    { word: 'parseFloat', pattern: /\bparseFloat\(/, where: nowhere },
+    { word: 'as any', pattern: /\bas any\b/, where: nowhere },
+    { word: '@ts-ignore', pattern: /@ts-(ignore|nocheck|expect-error)/, where: nowhere },
+  ]
+
+  test.each(rows)('$word', ({ pattern, where }) => {
+    const sources = product.filter(({ path }) => !where.test(path))
+    expect(linesThat(sources, (line) => !/^\s*(\/\/|\/?\*)/.test(line) && pattern.test(line))).toEqual([])
+  })
+
+  test('.only', () => {
+    const self = 'test/tidy.test.ts'
+    const tests = code.filter(({ path }) => isForTests(path) && path !== self)
+    expect(linesThat(tests, (line) => /\b(test|it|describe)(\.\w+)*\.(only|skip|todo)\b/.test(line))).toEqual(
+      [],
+    )
+  })
+})
+
+describe('money is bigint', () => {
+  test('no number in the ledger', () => {
+    const ledger = product.filter(({ path }) => path.startsWith('packages/server/src/ledger/'))
+    expect(
+      linesThat(
+        ledger,
+        (line) => /\bnumber\b|\bNumber\(|\bMath\./.test(line) && !/^\s*(\/\/|\/?\*)/.test(line),
+      ),
+    ).toEqual([])
+  })
+
+  test('no number for an amount in money, in payments and in the machines slice', () => {
+    const sources = product.filter(({ path }) =>
+      /^packages\/(money|server\/src\/(payments|vps|balance))\//.test(path),
+    )
+    const amount =
+      /\b\w*(amount|price|balance|available|held|owed|refund|received|shortfall|burn)\w*\??:\s*number\b/i
+    expect(linesThat(sources, (line) => amount.test(line))).toEqual([])
+    const money = sources.filter(({ path }) => path.startsWith('packages/money/'))
+    // Of time, not of money: how many milliseconds a balance lasts.
+    const times = /return Number\(\(balance \* BigInt\(HOUR_MS\)\) \/ burnPerHour\)/
+    expect(linesThat(money, (line) => /\bNumber\(/.test(line) && !times.test(line))).toEqual([])
+  })
+})
+
+describe('files', () => {
+  test('migrations are append only: their hashes stand in test/migrations.sha256', () => {
+    const folder = 'packages/server/src/database/migrations/'
+    const kept = readFileSync(join(root, 'test/migrations.sha256'), 'utf8')
+    const found = files
+      .filter(({ path }) => path.startsWith(folder))
+      .map(({ path, text }) => `${createHash('sha256').update(text).digest('hex')}  ${path}\n`)
+    expect(found.join('')).toBe(kept)
+    expect(
+      files
+        .filter(({ path }) => path.startsWith(folder))
+        .map(({ path }) => path.slice(folder.length, folder.length + 4)),
+    ).toEqual(found.map((_line, index) => String(index + 1).padStart(4, '0')))
+  })
+
+  test.each(operationList.map(([name]) => [name, `${toolName(name).replaceAll('_', '-')}.ts`]))(
+    'the operation %s is the file %s of one slice',
+    (name, file) => {
+      const found = product.filter(
+        ({ path }) => /^packages\/server\/src\/\w+\//.test(path) && path.endsWith(`/${file}`),
+      )
+      expect(found).toHaveLength(1)
+      expect(found[0]!.text).toContain(`export const ${name}: Handler<'${name}'>`)
+    },
+  )
+
+  test('every source is reached from an entry, and none from tests alone', () => {
+    const byPath = new Map(code.map((source) => [source.path, source]))
+    const scripts = JSON.stringify(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts)
+    const isEntry = ({ path }: Source) =>
+      scripts.includes(path) ||
+      /^(bench|scripts)\/[\w-]+\.(ts|mjs)$|\.config\.ts$|packages\/sdk\/src\/index\.ts$/.test(path)
+    const reached = new Set<string>()
+    const walk = (path: string) => {
+      const source = byPath.get(path)
+      if (!source || reached.has(path)) return
+      reached.add(path)
+      for (const written of importsOf(source)) walk(resolveImport(path, written) ?? '')
+    }
+    for (const source of code.filter(isEntry)) walk(source.path)
+    const orphans = product.filter(({ path }) => path.startsWith('packages/') && !reached.has(path))
+    expect(orphans.map(({ path }) => path)).toEqual([])
+  })
+
+  test('every import names a file, with its ending', () => {
+    const paths = new Set(files.map(({ path }) => path))
+    const wrong = code.flatMap((source) =>
+      importsOf(source)
+        .map((written) => ({ written, target: resolveImport(source.path, written) }))
+        .filter(
+          ({ target }) =>
+            target !== undefined && /[^./]/.test(target) && !target.endsWith('/') && !paths.has(target),
+        )
+        .map(({ written }) => `${source.path}: ${written}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('none is longer than 350 lines, a test not longer than 500', () => {
+    const long = code
+      .filter(({ path }) => path.startsWith('packages/'))
+      .filter(({ path, lines }) => lines.length > (isForTests(path) ? 500 : 350))
+    expect(long.map(({ path, lines }) => `${path}: ${lines.length}`)).toEqual([])
+  })
+
+  test('none names a place of one machine, a package host, or work left to do', () => {
+    // Written in two parts, so that this file does not name them itself.
+    const words = [
+      '/wo' + 'rk/',
+      '/ro' + 'ot/',
+      'registry.np' + 'mjs',
+      'TO' + 'DO',
+      'FIX' + 'ME',
+      'XX' + 'X ',
+    ]
+    const sources = files.filter(({ path }) => path !== 'package-lock.json')
+    expect(linesThat(sources, (line) => words.some((word) => line.includes(word)))).toEqual([])
+    const lockfile = files.filter(({ path }) => path === 'package-lock.json')
+    expect(linesThat(lockfile, (line) => /"resolved": "https?:/.test(line))).toEqual([])
+  })
+})
