@@ -1,6 +1,5 @@
 import { Invoice } from '@coinrack/contract/invoices.ts'
 import { formatUsd, Usd } from '@coinrack/contract/wire.ts'
-import type { CatalogPlan } from '../catalog/catalog.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Call, Handler } from '../handler.ts'
@@ -24,6 +23,7 @@ import { vpsView } from './vps-view.ts'
 const AWAITING_MS = 24 * 3_600_000
 
 type OrderCall = Call<'orderVps'>
+type CatalogPlan = OrderCall['services']['catalog']['plans'][number]
 
 export const orderVps: Handler<'orderVps'> = async (call) => {
   const { input, caller, db, services } = call
