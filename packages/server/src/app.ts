@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createDispatch } from './dispatch.ts'
 import { handlers } from './handlers.ts'
-import { ownerOf } from './owner-of.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 import type { Readiness } from './readiness.ts'
 import type { Services } from './services.ts'
@@ -14,7 +13,7 @@ import { version } from './version.ts'
 
 /** The whole HTTP face of the service, not listening yet. */
 export function createApp(services: Services, readiness: Readiness): FastifyInstance {
-  const dispatch = createDispatch(services, handlers, createRateLimiter(services), ownerOf)
+  const dispatch = createDispatch(services, handlers, createRateLimiter(services))
   const app = createServer(services)
   registerRest(app, dispatch)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })

@@ -1,13 +1,14 @@
 import type { ErrorCode } from '@coinrack/contract/errors.ts'
 import { basePath, type OperationName, operations } from '@coinrack/contract/index.ts'
-import { type Operation, type Resource, resourceInput } from '@coinrack/contract/operation.ts'
+import type { Operation, Resource } from '@coinrack/contract/operation.ts'
 import { z } from 'zod'
-import { authenticate } from './account/authenticate.ts'
+import { type Authenticated, authenticate } from './account/authenticate.ts'
 import { inTransaction, type Queryable, type Transaction } from './database/transaction.ts'
 import { type ErrorOptions, errorBody, OperationError } from './errors.ts'
 import type { Caller, Handlers } from './handler.ts'
 import { type Idempotency, remember, replay } from './idempotency.ts'
 import type { RateLimiter } from './rate-limiter.ts'
+import { resourceRow } from './resources.ts'
 import type { Services } from './services.ts'
 
 /** One request, as any transport hands it in. */
@@ -17,6 +18,8 @@ export interface Request {
   /** Of the client, for limits by address. */
   address: string
   idempotencyKey: string | undefined
+  /** Of the resource that the operation is about, unchecked. */
+  resourceId: unknown
   /** Reads the input: called after authentication, so that a stranger learns nothing from it. */
   input(): Record<string, unknown>
   requestId: string
@@ -32,31 +35,23 @@ export interface Answer {
 
 export type Dispatch = (name: OperationName, request: Request) => Promise<Answer>
 
-/** Finds the account that a resource belongs to; undefined when there is none with this id. */
-export type OwnerOf = (db: Queryable, resource: Resource, id: string) => Promise<string | undefined>
-
 /**
  * The one path from every transport to every handler. The order of checks is part of the contract:
  * 401, 429, 404, 403, 422, and then what the handler finds (409, 402, 503).
  */
-export function createDispatch(
-  services: Services,
-  handlers: Handlers,
-  limiter: RateLimiter,
-  ownerOf: OwnerOf,
-): Dispatch {
+export function createDispatch(services: Services, handlers: Handlers, limiter: RateLimiter): Dispatch {
   const inputs = new Map(Object.entries(operations).map(([name, op]) => [name, compileInput(op)]))
 
   async function run(name: OperationName, request: Request): Promise<Answer> {
     const op: Operation = operations[name]
-    const caller = await identify(op, request)
+    const { caller, row } = await identify(op, request)
     const headers: Record<string, string> = caller
       ? { 'x-token-expires-at': caller.expiresAt.toISOString() }
       : {}
     Object.assign(headers, await limiter.take(op.rate, caller?.accountId, request.address))
 
     const raw = request.input()
-    if (op.resource) await checkOwner(op.resource, raw[resourceInput(op.resource)], caller!)
+    if (op.resource) checkOwner(op.resource, row, caller!)
     if (caller) checkRights(op, caller)
     const input = inputs.get(name)!(raw)
 
@@ -66,6 +61,7 @@ export function createDispatch(
       const output = await handler({
         input,
         caller,
+        resource: row,
         db,
         services,
         fail: (code: ErrorCode, message: string, options?: ErrorOptions) => {
@@ -107,24 +103,17 @@ export function createDispatch(
     return answer
   }
 
-  async function identify(op: Operation, request: Request): Promise<Caller | undefined> {
-    if (op.access === 'public') return undefined
+  async function identify(op: Operation, request: Request): Promise<Partial<Authenticated>> {
+    if (op.access === 'public') return {}
     if (request.token === undefined) {
-      if (op.openAsTool && request.asTool) return undefined
+      if (op.openAsTool && request.asTool) return {}
       throw new OperationError('unauthorized', 'This operation needs a Bearer token')
     }
-    const caller = await authenticate(services, request.token)
-    if (caller) return caller
+    const wanted = op.resource && resourceRow(op.resource, request.resourceId)
+    const authenticated = await authenticate(services, request.token, wanted)
+    if (authenticated) return authenticated
     await limiter.takeBadToken(request.address)
     throw new OperationError('unauthorized', 'The token is not valid: unknown, expired or revoked')
-  }
-
-  async function checkOwner(resource: Resource, id: unknown, caller: Caller) {
-    const owner = typeof id === 'string' ? await ownerOf(services.db, resource, id) : undefined
-    if (!owner) throw new OperationError('not_found', `There is no ${resource} with this id`)
-    if (owner !== caller.accountId) {
-      throw new OperationError('not_owner', `This ${resource} belongs to another account`)
-    }
   }
 
   return async (name, request) => {
@@ -152,6 +141,13 @@ export function failureAnswer(services: Services, error: unknown, requestId: str
       ...(known.status === 401 ? { 'www-authenticate': `Bearer realm="${basePath}"` } : {}),
       ...(known.options.headers ?? {}),
     },
+  }
+}
+
+function checkOwner(resource: Resource, row: Authenticated['row'], caller: Caller) {
+  if (!row) throw new OperationError('not_found', `There is no ${resource} with this id`)
+  if (row.account_id !== caller.accountId) {
+    throw new OperationError('not_owner', `This ${resource} belongs to another account`)
   }
 }
 

@@ -1,7 +1,8 @@
 import type { OperationName, Operations } from '@coinrack/contract/index.ts'
-import type { DeclaredError, Input, Output, Scope } from '@coinrack/contract/operation.ts'
+import type { DeclaredError, Input, Output, Resource, Scope } from '@coinrack/contract/operation.ts'
 import type { Queryable, Transaction } from './database/transaction.ts'
 import type { ErrorOptions } from './errors.ts'
+import type { ResourceRows } from './resources.ts'
 import type { Services } from './services.ts'
 
 /** Whoever presented a good token. */
@@ -23,6 +24,8 @@ export interface Call<N extends OperationName> {
   input: Input<Operations[N]>
   /** Undefined only where the operation is open to everybody. */
   caller: Public<N> extends true ? Caller | undefined : Caller
+  /** What was read of the resource with the token, as JSON. The caller owns it. */
+  resource: Operations[N] extends { resource: infer R extends Resource } ? ResourceRows[R] : undefined
   /** Of a write: one transaction, committed when the handler returns. Of a read: the pool. */
   db: Operations[N]['method'] extends 'GET' ? Queryable : Transaction
   services: Services

@@ -4,32 +4,66 @@ import { sha256 } from '../sealer.ts'
 import type { Services } from '../services.ts'
 import { isToken } from './token.ts'
 
-/** Who presents this token; undefined when it is unknown, expired or revoked. */
-export async function authenticate({ db, clock }: Services, token: string): Promise<Caller | undefined> {
+/** A row that is read together with the token: a select of one row by the identifier `$3`. */
+export interface RowWanted {
+  /** Of the prepared statement. */
+  name: string
+  select: string
+  id: string
+}
+
+export interface Authenticated {
+  caller: Caller
+  /** As JSON of the wanted row; undefined when there is none. */
+  row: Record<string, unknown> | undefined
+}
+
+/** As PostgreSQL writes it in JSON. */
+interface CallerJson {
+  id: string
+  account_id: string
+  scopes: Scope[]
+  authenticated_at: string
+  expires_at: string
+  suspended_at: string | null
+}
+
+const CALLER = `
+select t.id, t.account_id, t.scopes, t.authenticated_at, t.expires_at, a.suspended_at
+from token t join account a on a.id = t.account_id
+where t.hash = $1 and t.revoked_at is null and t.expires_at > $2`
+
+/**
+ * Who presents this token; undefined when it is unknown, expired or revoked.
+ *
+ * What the request is about comes in the same round trip, and both come as JSON: a request that only reads
+ * is then one statement, whose answer costs the driver a third of what the columns one by one do
+ * (`npm run bench:read`).
+ */
+export async function authenticate(
+  { db, clock }: Services,
+  token: string,
+  wanted?: RowWanted,
+): Promise<Authenticated | undefined> {
   if (!isToken(token)) return undefined
-  const { rows } = await db.query<{
-    id: string
-    account_id: string
-    scopes: Scope[]
-    authenticated_at: Date
-    expires_at: Date
-    suspended_at: Date | null
-  }>({
-    name: 'authenticate',
-    text: `select t.id, t.account_id, t.scopes, t.authenticated_at, t.expires_at, a.suspended_at
-           from token t join account a on a.id = t.account_id
-           where t.hash = $1 and t.revoked_at is null and t.expires_at > $2`,
-    values: [sha256(token), clock.now()],
+  const row = wanted ? `(select row_to_json(wanted)::text from (${wanted.select}) wanted)` : 'null'
+  const { rows } = await db.query<{ caller: string; row: string | null }>({
+    name: `authenticate_${wanted?.name ?? 'alone'}`,
+    text: `select row_to_json(caller)::text as caller, ${row} as row from (${CALLER}) caller`,
+    values: [sha256(token), clock.now(), ...(wanted ? [wanted.id] : [])],
   })
-  const row = rows[0]
-  return (
-    row && {
-      accountId: row.account_id,
-      tokenId: row.id,
-      scopes: row.scopes,
-      authenticatedAt: row.authenticated_at,
-      expiresAt: row.expires_at,
-      suspended: row.suspended_at !== null,
-    }
-  )
+  const found = rows[0]
+  if (!found) return undefined
+  const caller: CallerJson = JSON.parse(found.caller)
+  return {
+    caller: {
+      accountId: caller.account_id,
+      tokenId: caller.id,
+      scopes: caller.scopes,
+      authenticatedAt: new Date(caller.authenticated_at),
+      expiresAt: new Date(caller.expires_at),
+      suspended: caller.suspended_at !== null,
+    },
+    row: found.row === null ? undefined : JSON.parse(found.row),
+  }
 }

@@ -1,5 +1,5 @@
 import { type OperationName, operationList } from '@coinrack/contract/index.ts'
-import { type Operation, toolName } from '@coinrack/contract/operation.ts'
+import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import {
   type CallToolResult,
   createMcpHandler,
@@ -67,6 +67,7 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
         token: about?.token ?? textOf(access_token),
         address: about?.address ?? '',
         idempotencyKey: textOf(idempotency_key),
+        resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
         input: () => input,
         requestId: about?.requestId ?? '',
         asTool: true,

@@ -46,6 +46,7 @@ function ask(
     token: bearerToken(request.headers.authorization),
     address: request.ip,
     idempotencyKey: Array.isArray(key) ? key[0] : key,
+    resourceId: (request.params as { id?: string }).id,
     input: () => inputOf(op, request),
     requestId: request.id,
     asTool: false,

@@ -1,6 +1,7 @@
 import { readUntil } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
-import { type Metrics, takeRootPassword, type VpsRow, vpsById } from './vps-store.ts'
+import { type ShownVps, shownVps } from './shown-vps.ts'
+import { type Metrics, takeRootPassword, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 
 const NOTHING_SEEN: Metrics = {
@@ -12,9 +13,9 @@ const NOTHING_SEEN: Metrics = {
   uptime_s: null,
 }
 
-export const getVpsStatus: Handler<'getVpsStatus'> = async ({ input, caller, db, services }) => {
+export const getVpsStatus: Handler<'getVpsStatus'> = async ({ input, caller, resource, db, services }) => {
   const id = input.service_id
-  const row = input.wait
+  const row: ShownVps = input.wait
     ? await readUntil(
         services.changes,
         id,
@@ -22,7 +23,7 @@ export const getVpsStatus: Handler<'getVpsStatus'> = async ({ input, caller, db,
         () => vpsById(db, id),
         (seen) => isReached(input.wait!, seen) || seen.status === 'failed' || seen.status === 'deleted',
       )
-    : await vpsById(db, id)
+    : shownVps(resource)
 
   const mayReveal = input.reveal && caller.scopes.includes('manage')
   const ready = row.password_available && row.ssh_ready && row.status === 'active'
@@ -35,5 +36,5 @@ export const getVpsStatus: Handler<'getVpsStatus'> = async ({ input, caller, db,
   }
 }
 
-const isReached = (wanted: 'ssh_ready' | 'active' | 'stopped' | 'deleted', row: VpsRow) =>
+const isReached = (wanted: 'ssh_ready' | 'active' | 'stopped' | 'deleted', row: ShownVps) =>
   wanted === 'ssh_ready' ? row.ssh_ready : row.status === wanted

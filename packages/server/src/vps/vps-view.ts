@@ -1,11 +1,11 @@
 import type { Vps } from '@coinrack/contract/vps.ts'
 import type { z } from 'zod'
-import type { VpsRow } from './vps-store.ts'
+import type { ShownVps } from './shown-vps.ts'
 
 const SSH_USER = 'root'
 
 /** The VPS as its owner sees it. */
-export function vpsView(row: VpsRow): z.output<typeof Vps> {
+export function vpsView(row: ShownVps): z.output<typeof Vps> {
   return {
     id: row.id,
     order_id: row.order_id,

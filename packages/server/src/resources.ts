@@ -1,0 +1,23 @@
+import { isId } from '@coinrack/contract/ids.ts'
+import type { Resource } from '@coinrack/contract/operation.ts'
+import type { RowWanted } from './account/authenticate.ts'
+import { SHOWN_VPS, type ShownVpsJson } from './vps/shown-vps.ts'
+
+/** What is read of a resource with each request for it: at least whose it is. As JSON. */
+export interface ResourceRows {
+  invoice: { account_id: string }
+  order: { account_id: string }
+  service: ShownVpsJson
+}
+
+const selects: Record<Resource, string> = {
+  invoice: 'select account_id from invoice where id = $3',
+  order: 'select account_id from vps_order where id = $3',
+  service: `${SHOWN_VPS} where id = $3`,
+}
+
+/** How to read a resource. Undefined for an identifier of the wrong form: nothing has it. */
+export function resourceRow(resource: Resource, id: unknown): RowWanted | undefined {
+  if (typeof id !== 'string' || !isId(resource, id)) return undefined
+  return { name: resource, select: selects[resource], id }
+}
