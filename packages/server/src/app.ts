@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createDispatch } from './dispatch.ts'
 import { handlers } from './handlers.ts'
+import { type Metrics, measured } from './metrics.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 import type { Readiness } from './readiness.ts'
 import type { Services } from './services.ts'
@@ -12,8 +13,8 @@ import { createServer } from './transport/server.ts'
 import { version } from './version.ts'
 
 /** The whole HTTP face of the service, not listening yet. */
-export function createApp(services: Services, readiness: Readiness): FastifyInstance {
-  const dispatch = createDispatch(services, handlers, createRateLimiter(services))
+export function createApp(services: Services, readiness: Readiness, metrics: Metrics): FastifyInstance {
+  const dispatch = measured(createDispatch(services, handlers, createRateLimiter(services)), metrics)
   const app = createServer(services)
   registerRest(app, dispatch)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { createQemuDriver, type QemuDriver } from '@coinrack/compute/qemu/driver.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
+import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { fileMailer, smtpMailer } from './account/mailer.ts'
 import { createApp } from './app.ts'
-import { parseCatalog } from './catalog/catalog.ts'
+import { readCatalog } from './catalog/read-catalog.ts'
 import { checkChain } from './chain/check-chain.ts'
 import { startDemoChains } from './chain/demo-chains.ts'
 import { depositAddress } from './chain/deposit-address.ts'
@@ -20,12 +20,14 @@ import { listenForChanges } from './database/changes.ts'
 import { startEmbeddedPostgres } from './database/embedded.ts'
 import { migrate } from './database/migrate.ts'
 import { openPool } from './database/pool.ts'
+import { createMetrics } from './metrics.ts'
 import { invoicing } from './payments/invoicing.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { createReadiness } from './readiness.ts'
 import { runReconcilers } from './reconcilers.ts'
 import { createSealer } from './sealer.ts'
 import { idMaker, type Services } from './services.ts'
+import { createOperatorServer } from './transport/operator-server.ts'
 import { ordering } from './vps/ordering.ts'
 
 /*
@@ -34,6 +36,8 @@ import { ordering } from './vps/ordering.ts'
 
 const POOL_SIZE = 20
 const PREPARE_AGAIN_MS = 60_000
+
+class PortError extends Error {}
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env, readConfigFile)
@@ -73,7 +77,7 @@ async function main(): Promise<void> {
       ? smtpMailer(config.smtpUrl, config.mailFrom)
       : fileMailer(dataLayout(dataFolder).mail, config.mailFrom, { clock, random, log }),
     log,
-    catalog: await readCatalog(config),
+    catalog: await readCatalog(config.catalogFile),
     driver,
     chains: chains.settings.map((settings) => ({ settings, port: viemChain(settings) })),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
@@ -83,8 +87,12 @@ async function main(): Promise<void> {
   }
 
   const readiness = createReadiness(services)
-  const app = createApp(services, readiness)
-  await app.listen({ host: config.host, port: config.port })
+  const metrics = createMetrics()
+  const app = createApp(services, readiness, metrics)
+  const operatorApp = createOperatorServer(readiness, metrics)
+  await listen(app, config.host, config.port, 'COINRACK_PORT')
+  if (config.metricsPort > 0)
+    await listen(operatorApp, '127.0.0.1', config.metricsPort, 'COINRACK_METRICS_PORT')
   say(
     `Coinrack takes requests at ${config.publicUrl} (agents: ${config.publicUrl}/mcp, people: ${config.publicUrl}/docs)`,
   )
@@ -92,15 +100,26 @@ async function main(): Promise<void> {
   void prepareMachines(driver, log, say)
 
   const end = onceOnly(async () => {
-    await app.close()
-    await endReconcilers()
+    // First of all, so that requests which wait for a change are answered and do not hold up the rest.
     await services.changes.close()
+    await Promise.all([app.close(), operatorApp.close(), endReconcilers()])
     await db.end()
     await folder.close()
     say('Ended. Machines, database and chains go on; npm run stop ends them too.')
     process.exit(0)
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
+}
+
+async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new PortError(
+      `Port ${port} of ${host} is taken by another program\n  Set ${setting} to a free port.`,
+    )
+  }
 }
 
 /** Builds what machines are made from. It can take minutes, and the service answers meanwhile. */
@@ -129,11 +148,6 @@ async function openChains(
   return { settings, demo: undefined }
 }
 
-async function readCatalog({ catalogFile }: Config) {
-  const path = catalogFile ?? fileURLToPath(new URL('./catalog/default-catalog.json', import.meta.url))
-  return parseCatalog(await readFile(path, 'utf8'), path)
-}
-
 /** The first call counts, however often Ctrl-C is pressed. */
 function onceOnly(work: () => Promise<void>): () => void {
   let begun = false
@@ -147,7 +161,8 @@ function onceOnly(work: () => Promise<void>): () => void {
 try {
   await main()
 } catch (error) {
-  const expected = error instanceof ConfigError || error instanceof DataFolderError
+  const expected =
+    error instanceof ConfigError || error instanceof DataFolderError || error instanceof PortError
   console.error(expected ? error.message : error)
   process.exit(1)
 }

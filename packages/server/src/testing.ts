@@ -8,8 +8,11 @@ import { createApp } from './app.ts'
 import { parseCatalog } from './catalog/catalog.ts'
 import defaultCatalog from './catalog/default-catalog.json' with { type: 'json' }
 import type { Chain } from './chain/chain-port.ts'
+import type { ChainSettings } from './chain/chain-settings.ts'
+import { confirmationPolicies } from './chain/confirmation-policy.ts'
 import type { DemoBody } from './chain/demo-chains.ts'
 import { depositAddress } from './chain/deposit-address.ts'
+import { fakeChain } from './chain/fake-chain.ts'
 import { forwarderFactoryAddress } from './chain/forwarder-factory.ts'
 import { type Config, loadConfig } from './config.ts'
 import { listenForChanges } from './database/changes.ts'
@@ -17,6 +20,7 @@ import { openPool } from './database/pool.ts'
 import { createTestDatabase } from './database/testing.ts'
 import { inTransaction } from './database/transaction.ts'
 import { post } from './ledger/post.ts'
+import { createMetrics } from './metrics.ts'
 import { invoicing } from './payments/invoicing.ts'
 import { createReadiness } from './readiness.ts'
 import { createSealer } from './sealer.ts'
@@ -48,6 +52,13 @@ export interface Reply {
   headers: Record<string, string | string[] | undefined>
 }
 
+/** An answer of the agent endpoint. */
+export interface ToolReply {
+  isError: boolean
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
+  body: any
+}
+
 export interface TestService {
   services: Services
   app: FastifyInstance
@@ -60,6 +71,12 @@ export interface TestService {
     path: string,
     options?: { token?: string; body?: unknown; headers?: Record<string, string>; address?: string },
   ): Promise<Reply>
+  /** Calls a tool of the agent endpoint: what it answers on the wire. */
+  tool(
+    name: string,
+    input?: Record<string, unknown>,
+    options?: { token?: string; address?: string },
+  ): Promise<ToolReply>
   /** A new account with a token and, if wanted, a balance of so many micro-dollars. */
   customer(balance?: bigint): Promise<{ token: string; accountId: string }>
   /** Puts money on a balance. */
@@ -72,6 +89,7 @@ export interface TestService {
 export interface TestOptions {
   /** Settings, as in the environment. */
   env?: Record<string, string>
+  /** A quiet fake one when left out: invoices can be made, and nobody pays. */
   chains?: Chain[]
   /** As in the demo profile: how to pay on the chains. */
   demo?: DemoBody
@@ -106,13 +124,13 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     log,
     catalog: parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'),
     driver,
-    chains: options.chains ?? [],
+    chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
     demo: options.demo,
     invoicing,
     ordering,
   }
-  const app = createApp(services, createReadiness(services))
+  const app = createApp(services, createReadiness(services), createMetrics())
   await app.ready()
   const reconciler = createVpsReconciler(services)
 
@@ -143,6 +161,23 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     return { status: reply.statusCode, body: parse(reply.body), headers: reply.headers as Reply['headers'] }
   }
 
+  const tool: TestService['tool'] = async (name, input = {}, { token, address } = {}) => {
+    const reply = await app.inject({
+      method: 'POST',
+      url: '/mcp',
+      remoteAddress: address ?? '127.0.0.1',
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        'mcp-protocol-version': '2025-06-18',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } },
+    })
+    const { result } = JSON.parse(/^data: (.*)$/m.exec(reply.body)![1]!)
+    return { isError: result.isError === true, body: result.structuredContent }
+  }
+
   let customers = 0
   return {
     services,
@@ -151,6 +186,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     driver,
     mails,
     ask,
+    tool,
     credit,
     async customer(balance = 0n) {
       customers++
@@ -187,6 +223,19 @@ export const testConfig = (env: Record<string, string> = {}): Config =>
     },
     () => undefined,
   )
+
+function quietChain(): Chain {
+  const settings: ChainSettings = {
+    chainId: 8453,
+    network: 'base',
+    rpcUrls: [],
+    tokens: [{ symbol: 'USDC', address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', decimals: 6 }],
+    treasury: TREASURY,
+    confirmation: confirmationPolicies.base,
+    pollMs: 1000,
+  }
+  return { settings, port: fakeChain(settings).port }
+}
 
 function parse(text: string): unknown {
   try {
