@@ -29,12 +29,23 @@ async function run(command: string, commandArgs: string[], env: Record<string, s
   return exitCode === 0
 }
 
-/** Counts of vitest's own report; one that it could not write is a failure. */
-async function countTests(report: string, succeeded: boolean) {
-  const text = await readFile(report, 'utf8').catch(() => '{}')
-  const { numPassedTests: passed = 0, numFailedTests: failed = 0 } = JSON.parse(text)
-  // A file that cannot be loaded fails without a single failed test.
-  return { passed, failed: succeeded ? failed : Math.max(failed, 1) }
+interface Report {
+  numPassedTests: number
+  numFailedTests: number
+  testResults: { status: string; assertionResults: { status: string }[] }[]
+}
+
+/** Counts of vitest's own report. A file that cannot be loaded is one failure; so is a report that is not there. */
+async function countTests(path: string, succeeded: boolean) {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  if (text === '') return { passed: 0, failed: 1 }
+  const { numPassedTests, numFailedTests, testResults } = JSON.parse(text) as Report
+  const unloaded = testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && assertionResults.every((result) => result.status !== 'failed'),
+  )
+  const failed = numFailedTests + unloaded.length
+  return { passed: numPassedTests, failed: succeeded ? failed : Math.max(failed, 1) }
 }
 
 await mkdir(results, { recursive: true })

@@ -123,7 +123,7 @@ test('behavior: gets no secret of its starter', async () => {
 
 test.runIf(process.getuid?.() === 0)('behavior: as root, drops to the given user', async () => {
   const user = (await serviceUser('nobody'))!
-  const pid = await startDetached({ ...sleeper(), user })
+  const pid = await startDetached({ ...sleeper(), command: 'sleep', args: ['60'], user })
   expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(
     new RegExp(`^Uid:\\s+${user.uid}\\s+${user.uid}\\s+${user.uid}\\s+${user.uid}$`, 'm'),
   )
