@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { serviceUser } from '@coinrack/host/service-user.ts'
+import type pg from 'pg'
+import { readCatalog } from '../catalog/read-catalog.ts'
+import { type Config, ConfigError, loadConfig } from '../config.ts'
+import { DataFolderError, prepareDataFolder } from '../data-folder.ts'
+import { startEmbeddedPostgres } from '../database/embedded.ts'
+import { migrate } from '../database/migrate.ts'
+import { openPool } from '../database/pool.ts'
+import { readConfigFile } from '../read-config-file.ts'
+import { idMaker } from '../services.ts'
+import { runOperator } from './run-operator.ts'
+
+/*
+ * `npm run operator -- <command>`: what an operator does directly on the database and the files of the service.
+ */
+
+async function main(): Promise<void> {
+  const config = loadConfig(process.env, readConfigFile)
+  const clock = { now: () => new Date() }
+  let pool: Promise<pg.Pool> | undefined
+  const operator = {
+    db: () => {
+      pool ??= openDatabase(config)
+      return pool
+    },
+    catalog: (path = config.catalogFile) => readCatalog(path),
+    clock,
+    newId: idMaker(clock, { bytes: (length) => randomBytes(length) }),
+  }
+  try {
+    const { exitCode, stdout, stderr } = await runOperator(operator, process.argv.slice(2))
+    if (stdout) console.log(stdout)
+    if (stderr) console.error(stderr)
+    process.exitCode = exitCode
+  } finally {
+    await (await pool)?.end()
+  }
+}
+
+/**
+ * The database of the service: the one that runs, or else started for this and left to the service, which may be
+ * starting on it by now. `npm run stop` ends it.
+ */
+async function openDatabase(config: Config): Promise<pg.Pool> {
+  const { dataFolder, cacheFolder, databaseUrl } = config
+  const user = await serviceUser()
+  if (!databaseUrl) await prepareDataFolder(dataFolder, user)
+  const url = databaseUrl ?? (await startEmbeddedPostgres({ dataFolder, cacheFolder, user })).url
+  const pool = openPool(url, { size: 2, onError: (error) => console.error(error.message) })
+  await migrate(pool)
+  return pool
+}
+
+try {
+  await main()
+} catch (error) {
+  const expected = error instanceof ConfigError || error instanceof DataFolderError
+  console.error(expected ? error.message : error)
+  process.exitCode = 1
+}

@@ -1,0 +1,38 @@
+import type { ParseArgsOptionsConfig } from 'node:util'
+import type { IdKind } from '@coinrack/contract/ids.ts'
+import type pg from 'pg'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Clock } from '../services.ts'
+
+/** What the operator's commands work on: the service's own database and files, whether it runs or not. */
+export interface Operator {
+  db(): Promise<pg.Pool>
+  /** @param path another catalog than the one that is configured */
+  catalog(path?: string): Promise<Catalog>
+  clock: Clock
+  newId(kind: IdKind): string
+}
+
+export interface Command {
+  /** The words that call it, such as `review list`. */
+  name: string
+  /** What follows them, such as `<id>`. */
+  arguments: string
+  summary: string
+  /** How many arguments it takes. */
+  takes: number
+  options?: ParseArgsOptionsConfig
+  run(operator: Operator, args: string[], options: Record<string, string>): Promise<Result>
+}
+
+/** What a command found or did: for programs, and for people. */
+export interface Result {
+  /** Money is written as decimal US dollars, times as RFC 3339. */
+  json: unknown
+  text: string
+}
+
+/** The command cannot be done, and the operator is told why. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError'
+}

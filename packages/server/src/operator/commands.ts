@@ -1,0 +1,23 @@
+import { accountList } from './account-list.ts'
+import { accountShow } from './account-show.ts'
+import { accountSuspend, accountUnsuspend } from './account-suspend.ts'
+import type { Command } from './command.ts'
+import { credit } from './credit.ts'
+import { planCheck } from './plan-check.ts'
+import { planList } from './plan-list.ts'
+import { reviewApprove, reviewReject } from './review-decide.ts'
+import { reviewList } from './review-list.ts'
+
+/** All that an operator can ask for, in the order of the usage text. */
+export const commands: Command[] = [
+  accountList,
+  accountShow,
+  accountSuspend,
+  accountUnsuspend,
+  credit,
+  planList,
+  planCheck,
+  reviewList,
+  reviewApprove,
+  reviewReject,
+]
