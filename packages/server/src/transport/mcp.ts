@@ -50,10 +50,9 @@ export type ServeMcp = (request: Request, about: McpRequest) => Promise<Response
 export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
   const names = new Map(operationList.map(([name, op]) => [toolName(name), { name, op }]))
   const tools = operationList.map(([name, op]) => describeTool(name, op))
-  const requests = new WeakMap<Request, McpRequest>()
 
-  const handler: McpHttpHandler = createMcpHandler(({ requestInfo }) => {
-    const about = requestInfo && requests.get(requestInfo)
+  const handler: McpHttpHandler = createMcpHandler(({ authInfo }) => {
+    const about = authInfo?.extra as unknown as McpRequest
     const server = new Server(
       { name: 'coinrack', version },
       { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -64,12 +63,12 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
       if (!tool) return unknownTool(params.name)
       const { access_token, idempotency_key, ...input } = params.arguments ?? {}
       const answer = await dispatch(tool.name, {
-        token: about?.token ?? textOf(access_token),
-        address: about?.address ?? '',
+        token: about.token ?? textOf(access_token),
+        address: about.address,
         idempotencyKey: textOf(idempotency_key),
         resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
         input: () => input,
-        requestId: about?.requestId ?? '',
+        requestId: about.requestId,
         asTool: true,
       })
       return toolResult(tool.op, answer)
@@ -77,10 +76,9 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
     return server
   })
 
-  return (request, about) => {
-    requests.set(request, about)
-    return handler.fetch(request)
-  }
+  // The handler may read a copy of the request: what came with it goes along as its authentication.
+  return (request, about) =>
+    handler.fetch(request, { authInfo: { token: '', clientId: '', scopes: [], extra: { ...about } } })
 }
 
 const textOf = (value: unknown) => (value === undefined || value === null ? undefined : String(value))

@@ -1,0 +1,266 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { idPrefixes } from '@coinrack/contract/ids.ts'
+import { type OperationName, operationList } from '@coinrack/contract/index.ts'
+import {
+  type Operation,
+  type Resource,
+  resourceInput,
+  type Scope,
+  toolName,
+} from '@coinrack/contract/operation.ts'
+import { makeToken } from '@coinrack/server/account/token.ts'
+import { startTestService, type TestService } from '@coinrack/server/testing.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+/*
+ * Walks the contract: whatever operation there is, by REST and as a tool, it answers only whom it may.
+ */
+
+const YEAR_MS = 366 * 86_400_000
+const ALL: Scope[] = ['read', 'order', 'manage', 'sandbox', 'billing', 'account']
+const generous = Object.fromEntries(
+  ['DEFAULT', 'ORDERS', 'TOPUPS', 'REGISTER', 'LOGIN', 'BAD_TOKENS'].map((name) => [
+    `COINRACK_RATE_${name}`,
+    '1000000/min',
+  ]),
+)
+
+let service: TestService
+/** Of an account that has one resource of each kind, and of one that has nothing. */
+let owner: { token: string; accountId: string }
+let stranger: { token: string; accountId: string }
+const owned = {} as Record<Resource, string>
+
+/** How the owner gets one of each: a resource that is not here does not compile. */
+const makeResource: Record<Resource, () => Promise<string>> = {
+  invoice: async () =>
+    (await service.ask('POST', '/balance/topup', { token: owner.token, body: { amount: 3 } })).body.invoice
+      .id,
+  order: async () => (await order()).id,
+  service: async () => (await order()).service_id,
+}
+const order = async () =>
+  (await service.ask('POST', '/orders', { token: owner.token, body: { product: 'nano', os_id: 1 } })).body
+
+beforeAll(async () => {
+  service = await startTestService({ env: generous })
+  owner = await service.customer(100_000_000n)
+  stranger = await service.customer()
+  for (const resource of Object.keys(makeResource) as Resource[])
+    owned[resource] = await makeResource[resource]()
+})
+afterAll(() => service.close())
+
+interface Outcome {
+  status: number
+  code: string | undefined
+}
+type Ask = (
+  name: OperationName,
+  op: Operation,
+  about: { token?: string; id?: string; input?: object },
+) => Promise<Outcome>
+
+const byRest: Ask = async (_name, op, { token, id, input = {} }) => {
+  const path = op.path.replace('{id}', encodeURIComponent(id ?? ''))
+  const query = op.method === 'GET' ? `?${new URLSearchParams(input as Record<string, string>)}` : ''
+  const { status, body } = await service.ask(op.method, path + query, {
+    ...(token === undefined ? {} : { token }),
+    ...(op.method === 'GET' ? {} : { body: input }),
+  })
+  return { status, code: body.code }
+}
+const statusOf = { unauthorized: 401, not_found: 404 } as Record<string, number>
+const asTool: Ask = async (name, op, { token, id, input = {} }) => {
+  const given = op.resource ? { ...input, [resourceInput(op.resource)]: id } : input
+  const { isError, body } = await service.tool(toolName(name), given as Record<string, unknown>, {
+    ...(token === undefined ? {} : { token }),
+  })
+  return { status: isError ? (statusOf[body.code] ?? 0) : 200, code: isError ? body.code : undefined }
+}
+const ways: [string, Ask][] = [
+  ['by REST', byRest],
+  ['as a tool', asTool],
+]
+
+/** The example of the contract, without the identifier. */
+function exampleOf(op: Operation): object {
+  const {
+    [op.resource ? resourceInput(op.resource) : '']: _id,
+    wait: _wait,
+    timeout: _timeout,
+    ...rest
+  } = op.example
+  return rest
+}
+const resourceOf = (op: Operation) => (op.resource ? { id: owned[op.resource] } : {})
+
+async function newToken(
+  change: string,
+  values: unknown[] = [],
+): Promise<{ token: string; accountId: string }> {
+  const customer = await service.customer()
+  await service.services.db.query(change.replace('ACCOUNT', `'${customer.accountId}'`), values)
+  return customer
+}
+
+const guarded = operationList.filter(([, op]) => op.access !== 'public')
+const open = operationList.filter(([, op]) => op.access === 'public')
+
+describe.each(ways)('%s', (way, ask) => {
+  describe.each(guarded)('%s', (name, op) => {
+    const about = (token?: string) => ({
+      input: exampleOf(op),
+      ...resourceOf(op),
+      ...(token === undefined ? {} : { token }),
+    })
+
+    test('error: no token', async () => {
+      const { status, code } = await ask(name, op, about())
+      if (op.openAsTool && way === 'as a tool') expect(status).toBe(200)
+      else expect(code).toBe('unauthorized')
+    })
+
+    test.each([
+      ['malformed', () => 'not-a-token'],
+      ['empty', () => ''],
+      ['well-formed but unknown', () => makeToken(service.services.random)],
+    ])('error: a token that is %s', async (_what, make) => {
+      expect(await ask(name, op, about(make()))).toEqual({ status: 401, code: 'unauthorized' })
+    })
+
+    test('error: a revoked token', async () => {
+      const { token } = await newToken('update token set revoked_at = now() where account_id = ACCOUNT')
+      expect(await ask(name, op, about(token))).toEqual({ status: 401, code: 'unauthorized' })
+    })
+
+    test('error: an expired token', async () => {
+      const { token } = await newToken('update token set expires_at = $1 where account_id = ACCOUNT', [
+        service.clock.now(),
+      ])
+      expect(await ask(name, op, about(token))).toEqual({ status: 401, code: 'unauthorized' })
+    })
+
+    test('error: a token without the scope, of the owner', async () => {
+      const { rows } = await service.services.db.query('select scopes from token where account_id = $1', [
+        owner.accountId,
+      ])
+      expect(rows[0]!.scopes).toEqual(ALL)
+      const scopes = ALL.filter((scope) => scope !== op.access)
+      const change = (to: Scope[]) =>
+        service.services.db.query('update token set scopes = $2 where account_id = $1', [owner.accountId, to])
+      await change(scopes)
+      const outcome = await ask(name, op, about(owner.token))
+      await change(ALL)
+      expect(outcome.code).toBe('scope_missing')
+    })
+
+    test('error: a suspended account', async () => {
+      const suspend = (at: Date | null) =>
+        service.services.db.query('update account set suspended_at = $2 where id = $1', [owner.accountId, at])
+      await suspend(service.clock.now())
+      const outcome = await ask(name, op, about(owner.token))
+      await suspend(null)
+      expect(outcome.code).toBe('account_suspended')
+    })
+  })
+
+  const aboutResources = guarded.filter(([, op]) => op.resource)
+  describe.each(aboutResources)('%s, of a resource', (name, op) => {
+    const prefix = idPrefixes[op.resource!]
+    test.each([
+      ['unknown', `${prefix}_${'0'.repeat(26)}`],
+      ['of the wrong form', 'x'],
+      ['of the wrong kind', `acc_${'0'.repeat(26)}`],
+      ['with a quote', `${prefix}_' or 1=1 --`],
+      ['of a million characters', 'x'.repeat(way === 'by REST' ? 250 : 1_000_000 - 200)],
+    ])('error: an id that is %s', async (_what, id) => {
+      const about = { token: owner.token, id, input: exampleOf(op) }
+      expect(await ask(name, op, about)).toEqual({ status: 404, code: 'not_found' })
+    })
+
+    test('error: of another account', async () => {
+      const about = { token: stranger.token, id: owned[op.resource!], input: exampleOf(op) }
+      expect((await ask(name, op, about)).code).toBe('not_owner')
+    })
+
+    test('error: of another account, before the input is looked at', async () => {
+      const about = { token: stranger.token, id: owned[op.resource!], input: { no_such_field: '?' } }
+      expect((await ask(name, op, about)).code).toBe('not_owner')
+    })
+
+    test('error: an unknown id, before the input is looked at', async () => {
+      const about = {
+        token: stranger.token,
+        id: `${prefix}_${'0'.repeat(26)}`,
+        input: { no_such_field: '?' },
+      }
+      expect((await ask(name, op, about)).code).toBe('not_found')
+    })
+  })
+
+  test.each(guarded)('error: %s with a field that nobody knows', async (name, op) => {
+    const about = { token: owner.token, ...resourceOf(op), input: { ...exampleOf(op), no_such_field: '?' } }
+    expect((await ask(name, op, about)).code).toBe('invalid_input')
+  })
+
+  test.each(open)('default: %s needs no token', async (name, op) => {
+    const { code } = await ask(name, op, { input: exampleOf(op) })
+    // Whatever else it may find wrong with the example, it is not the caller.
+    expect([undefined, 'email_taken', 'invalid_credentials', 'invalid_code']).toContain(code)
+  })
+
+  test.each(open)('behavior: %s takes no notice of a bad token', async (name, op) => {
+    expect((await ask(name, op, { input: exampleOf(op), token: 'nonsense' })).code).not.toBe('unauthorized')
+  })
+
+  test.each(guarded.filter(([, op]) => op.effect === 'read'))(
+    'default: %s answers its owner',
+    async (name, op) => {
+      const about = { token: owner.token, ...resourceOf(op), input: exampleOf(op) }
+      expect(await ask(name, op, about)).toEqual({ status: 200, code: undefined })
+    },
+  )
+})
+
+test('behavior: tokens live a year, to the second', async () => {
+  const { token } = await service.customer()
+  service.clock.advance(YEAR_MS - 86_400_000 - 1)
+  expect((await service.ask('GET', '/account', { token })).status).toBe(200)
+  service.clock.advance(1)
+  expect((await service.ask('GET', '/account', { token })).status).toBe(401)
+  service.clock.advance(86_400_000 - YEAR_MS)
+})
+
+describe('every operation is shown', () => {
+  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8'))
+
+  test.each(operationList)('%s in openapi.json', (name, op) => {
+    for (const path of [op.path, ...(op.aliases ?? [])]) {
+      const described = document.paths[path][op.method.toLowerCase()]
+      expect(described.operationId.replace('Alias', '')).toBe(name)
+      expect(described.security).toEqual(op.access === 'public' ? [] : [{ token: [] }])
+      expect(Object.keys(described.responses)).toEqual(
+        expect.arrayContaining(
+          op.access === 'public' ? ['200', '422', '429'] : ['200', '401', '403', '422', '429'],
+        ),
+      )
+    }
+  })
+
+  test('and nothing else', () => {
+    const described = Object.values(document.paths as Record<string, object>).flatMap(Object.keys)
+    const declared = operationList.flatMap(([, op]) => [op.path, ...(op.aliases ?? [])])
+    expect(described).toHaveLength(declared.length)
+  })
+
+  test('behavior: every alias answers as its operation does', async () => {
+    for (const [, op] of operationList) {
+      for (const alias of op.aliases ?? []) {
+        const { status, body } = await service.ask(op.method, alias, { body: {} })
+        expect([status, body.code]).toEqual([422, 'invalid_input'])
+      }
+    }
+  })
+})
