@@ -72,7 +72,7 @@ async function lastTransactions(db: Queryable, accountId: string) {
     created_at: Date
   }>(
     `select id, kind, description, available_change, available_after, created_at from ledger_transaction
-     where account_id = $1 order by id desc limit $2`,
+     where account_id = $1 order by position desc limit $2`,
     [accountId, TRANSACTIONS_SHOWN],
   )
   return rows.map(({ available_change, available_after, created_at, ...row }) => ({

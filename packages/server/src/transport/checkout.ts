@@ -96,6 +96,8 @@ async function streamEvents(services: Services, secret: string, { raw }: Fastify
   raw.writeHead(200, {
     ...PRIVATE,
     'content-type': 'text/event-stream; charset=utf-8',
+    // Kept for another request, it would hold up the end of the service.
+    connection: 'close',
     // Proxies that collect answers before they pass them on are asked not to.
     'x-accel-buffering': 'no',
   })
