@@ -9,9 +9,21 @@ export interface RunAs {
  * `setpriv` replaces itself by the program, so the process id stays the same.
  */
 export function asUser(user: RunAs | undefined, command: string, args: string[]): [string, string[]] {
-  if (!user) return [command, args]
-  return [
-    'setpriv',
-    [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--init-groups', '--no-new-privs', '--', command, ...args],
-  ]
+  return user ? ['setpriv', [...userFlags(user), '--', command, ...args]] : [command, args]
 }
+
+/** The same, for a program that gets SIGTERM from the kernel when its caller ends, however that ends. */
+export function asUserWithCaller(
+  user: RunAs | undefined,
+  command: string,
+  args: string[],
+): [string, string[]] {
+  return ['setpriv', ['--pdeathsig', 'TERM', ...(user ? userFlags(user) : []), '--', command, ...args]]
+}
+
+const userFlags = ({ uid, gid }: RunAs) => [
+  `--reuid=${uid}`,
+  `--regid=${gid}`,
+  '--init-groups',
+  '--no-new-privs',
+]

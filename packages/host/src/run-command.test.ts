@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
 import { type CommandError, runCommand } from './run-command.ts'
+import { serviceUser } from './service-user.ts'
 
 const failureOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -43,6 +48,25 @@ test('behavior: secrets in the environment of the caller are not passed on', asy
   expect(stdout).not.toContain('hidden')
 })
 
+test.each([
+  ['the same user', undefined],
+  ['another user', await serviceUser('nobody')],
+])('behavior: as %s, ends with its caller, also when that is killed', async (_who, user) => {
+  const script = `const { runCommand } = await import(${JSON.stringify(join(import.meta.dirname, 'run-command.ts'))})
+      await runCommand('sh', ['-c', 'echo $$; exec sleep 60'], {
+        user: ${JSON.stringify(user)},
+        onLine: (line) => console.log(line),
+      })`
+  const caller = spawn(process.execPath, ['--input-type=module', '--eval', script])
+  const [output] = await once(caller.stdout, 'data')
+  // Dead ones that nobody has asked after yet have no command line.
+  const isAlive = async () =>
+    (await readFile(`/proc/${Number(output)}/cmdline`, 'utf8').catch(() => '')) !== ''
+  expect(await isAlive()).toBe(true)
+  caller.kill('SIGKILL')
+  await vi.waitUntil(async () => !(await isAlive()), { timeout: 5_000 })
+})
+
 test('error: another exit code, with the end of standard error', async () => {
   const error = await failureOf(runCommand('sh', ['-c', 'echo the reason >&2; exit 3']))
   expect(error).toMatchObject({ name: 'CommandError', command: 'sh', exitCode: 3, stderr: 'the reason' })
@@ -51,6 +75,7 @@ test('error: another exit code, with the end of standard error', async () => {
 
 test('error: a program that does not exist', async () => {
   const error = await failureOf(runCommand('no-such-program-here'))
+  expect(error).toMatchObject({ exitCode: null })
   expect(error.message).toMatch(/^no-such-program-here: could not be started/)
 })
 

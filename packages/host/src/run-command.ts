@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { asUser, type RunAs } from './as-user.ts'
+import { asUserWithCaller, type RunAs } from './as-user.ts'
 import { programEnvironment } from './environment.ts'
 
 export interface RunCommandOptions {
@@ -25,6 +25,8 @@ export interface CommandOutput {
 
 const DEFAULT_TIMEOUT_MS = 10 * 60_000
 const KILL_AFTER_MS = 2_000
+/** What setpriv exits with when there is no such program. */
+const NOT_FOUND = 127
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 const TAIL_CHARACTERS = 2_000
 
@@ -48,7 +50,7 @@ export class CommandError extends Error {
 
 /**
  * Runs a program to its end and returns what it wrote.
- * Throws CommandError unless it exits with 0. No shell is involved: arguments are passed as they are.
+ * Throws CommandError unless it exits with 0. It never outlives the caller: the kernel sees to that. No shell is involved: arguments are passed as they are.
  */
 export function runCommand(
   command: string,
@@ -56,7 +58,7 @@ export function runCommand(
   options: RunCommandOptions = {},
 ): Promise<CommandOutput> {
   const { promise, resolve, reject } = Promise.withResolvers<CommandOutput>()
-  const [program, argv] = asUser(options.user, command, args)
+  const [program, argv] = asUserWithCaller(options.user, command, args)
   const child = spawn(program, argv, {
     cwd: options.cwd,
     env: programEnvironment(options.env, options.user !== undefined),
@@ -99,9 +101,11 @@ export function runCommand(
     clearTimeout(killTimer)
     options.signal?.removeEventListener('abort', onAbort)
   }
+  const fail = (exitCode: number | null, reason?: string) =>
+    reject(new CommandError(command, exitCode, output.stderr, reason))
   child.on('error', (error) => {
     settle()
-    reject(new CommandError(command, null, '', `could not be started (${error.message})`))
+    fail(null, `could not be started (${error.message})`)
   })
   child.on('exit', () => {
     // Its own children may hold the pipes open long after it was stopped.
@@ -112,15 +116,11 @@ export function runCommand(
   child.on('close', (exitCode, signal) => {
     settle()
     for (const flush of flushers) flush()
-    if (exitCode === 0 && stopReason === undefined) return resolve(output)
-    reject(
-      new CommandError(
-        command,
-        exitCode,
-        output.stderr,
-        stopReason ?? (signal ? `ended by ${signal}` : undefined),
-      ),
-    )
+    if (stopReason !== undefined) fail(exitCode, stopReason)
+    else if (exitCode === 0) resolve(output)
+    else if (exitCode === NOT_FOUND && output.stderr.startsWith('setpriv:'))
+      fail(null, 'could not be started')
+    else fail(exitCode, signal ? `ended by ${signal}` : undefined)
   })
   return promise
 }
