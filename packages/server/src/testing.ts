@@ -103,7 +103,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   const log = pino({ level: 'silent' })
   const db = openPool(database.url, { size: 20, onError: () => {} })
   const changes = await listenForChanges(database.url, () => {})
-  const driver = createFakeDriver()
+  const driver = createFakeDriver({ clock })
   const mails: Mail[] = []
   const mailer: Mailer = {
     async send(mail) {

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import type { Answer, Dispatch } from '../dispatch.ts'
+import { errorBody, OperationError } from '../errors.ts'
 import { wireSchema } from './wire-schema.ts'
 
 /** What every tool accepts beside the input of its operation. */
@@ -60,7 +61,7 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
     server.setRequestHandler('tools/list', () => ({ tools }))
     server.setRequestHandler('tools/call', async ({ params }) => {
       const tool = names.get(params.name)
-      if (!tool) return unknownTool(params.name)
+      if (!tool) return unknownTool(params.name, about.requestId)
       const { access_token, idempotency_key, ...input } = params.arguments ?? {}
       const answer = await dispatch(tool.name, {
         token: about.token ?? textOf(access_token),
@@ -133,19 +134,20 @@ const objectSchema = (schema: z.ZodType) => wireSchema(schema) as unknown as Obj
 
 /** An error stands in the text alone: structured content is what the output schema describes. */
 function toolResult(op: Operation, { status, body }: Answer): CallToolResult {
-  if (status !== 200) {
-    return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent: body }
-  }
+  if (status !== 200) return failure(body)
   const answer = { ...body, next_steps: op.next?.(body) ?? [] }
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
 }
 
-function unknownTool(name: string): CallToolResult {
-  const body = {
-    message: `There is no tool ${name.slice(0, 100)}`,
-    code: 'not_found',
-    fix: 'List the tools with tools/list, or call get_started.',
-    next_steps: [{ tool: 'get_started', why: 'See what there is' }],
-  }
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent: body }
+function unknownTool(name: string, requestId: string): CallToolResult {
+  const error = new OperationError('not_found', `There is no tool ${name.slice(0, 100)}`, {
+    nextSteps: [{ tool: 'get_started', why: 'See what there is' }],
+  })
+  return failure(errorBody(error, requestId))
 }
+
+const failure = (body: Record<string, unknown>): CallToolResult => ({
+  isError: true,
+  content: [{ type: 'text', text: JSON.stringify(body) }],
+  structuredContent: body,
+})

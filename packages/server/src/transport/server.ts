@@ -1,6 +1,12 @@
 import { errors } from '@coinrack/contract/errors.ts'
 import { basePath } from '@coinrack/contract/index.ts'
-import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import { failureAnswer } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
 import type { Services } from '../services.ts'
@@ -18,6 +24,8 @@ export function createServer(services: Services): FastifyInstance {
     genReqId: () => Buffer.from(random.bytes(12)).toString('base64url'),
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 256 },
+    // A path that cannot be read, or whose identifier has no end.
+    frameworkErrors: (_error, request, reply) => nothingHere(request, reply),
   })
   // JSON is parsed by dispatch, after authentication: here it stays text.
   app.removeAllContentTypeParsers()
@@ -26,23 +34,30 @@ export function createServer(services: Services): FastifyInstance {
   )
 
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+    reply.headers(commonHeaders(request))
   })
-  app.setErrorHandler<FastifyError>((error, request, reply) => {
-    const answer = failureAnswer(services, knownError(error), request.id)
-    return reply.code(answer.status).headers(answer.headers).send(answer.body)
-  })
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?')[0]!
-    const error = new OperationError(
-      'not_found',
-      `There is nothing at ${path.slice(0, 200)}; see ${basePath}/openapi.json`,
-    )
-    const answer = failureAnswer(services, error, request.id)
-    return reply.code(answer.status).headers(answer.headers).send(answer.body)
-  })
+  app.setErrorHandler<FastifyError>((error, request, reply) => refuse(request, reply, knownError(error)))
+  app.setNotFoundHandler(nothingHere)
   return app
+
+  function nothingHere(request: FastifyRequest, reply: FastifyReply) {
+    const path = request.url.split('?')[0]!.slice(0, 200)
+    const message = `There is nothing at ${path}; see ${basePath}/openapi.json`
+    return refuse(request, reply, new OperationError('not_found', message))
+  }
+  function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown) {
+    const { status, headers, body } = failureAnswer(services, error, request.id)
+    return reply
+      .code(status)
+      .headers({ ...commonHeaders(request), ...headers })
+      .send(body)
+  }
 }
+
+const commonHeaders = ({ id }: FastifyRequest) => ({
+  'x-request-id': id,
+  'x-content-type-options': 'nosniff',
+})
 
 /** What Fastify refuses by itself, in the words of the contract. */
 function knownError(error: FastifyError): unknown {
