@@ -17,5 +17,5 @@ const start = [
  */
 export const debianPackages = {
   start,
-  test: [...start, 'procps', 'sshpass'],
+  test: [...start, 'chromium', 'procps', 'sshpass'],
 }

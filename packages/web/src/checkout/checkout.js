@@ -49,11 +49,23 @@ async function refresh() {
 /** The live parts as the server wrote them, before anything here touched them. */
 const shown = new Map([...document.querySelectorAll('[data-live]')].map((part) => [part, part.innerHTML]))
 
+const TRY_AGAIN_MS = 2000
+
+/** What changed is told once, so a connection that breaks just then must not lose it. */
+async function refreshSurely() {
+  for (;;) {
+    try {
+      return await refresh()
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
+    }
+  }
+}
+
 let queue = Promise.resolve()
 /** One after the other, so that an older answer never replaces a newer one. */
 function refreshInTurn() {
-  queue = queue.then(refresh).catch(() => {})
-  return queue
+  queue = queue.then(refreshSurely)
 }
 
 /** The server ends the stream when nothing can change any more; until then the browser connects again by itself. */

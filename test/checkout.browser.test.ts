@@ -1,0 +1,201 @@
+import { freePort } from '@coinrack/host/free-port.ts'
+import { createClient } from '@coinrack/sdk/index.ts'
+import type { DemoChains } from '@coinrack/server/chain/demo-chains.ts'
+import { startTestChains, testWallet } from '@coinrack/server/chain/testing.ts'
+import { viemChain } from '@coinrack/server/chain/viem-chain.ts'
+import { runPayments } from '@coinrack/server/payments/run-payments.ts'
+import { startTestService, type TestService } from '@coinrack/server/testing.ts'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+/*
+ * The checkout page in a real browser, with real transfers on the demo chains.
+ */
+
+const CHROMIUM = {
+  executablePath: '/usr/bin/chromium',
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
+}
+/** Confirmations come with a block a second. */
+const CREDITED_MS = 20_000
+
+let demo: DemoChains
+let service: TestService
+let endPayments: () => Promise<void>
+let browser: Browser
+let url: string
+
+beforeAll(async () => {
+  demo = await startTestChains()
+  const chains = demo.chains.map((settings) => ({ settings, port: viemChain(settings) }))
+  const port = await freePort()
+  const env = { COINRACK_PUBLIC_URL: `http://127.0.0.1:${port}` }
+  service = await startTestService({ chains, demo: demo.demo, env })
+  url = await service.app.listen({ host: '127.0.0.1', port })
+  endPayments = runPayments(service.services)
+  browser = await chromium.launch(CHROMIUM)
+})
+afterAll(async () => {
+  await browser?.close()
+  await endPayments?.()
+  await service?.close()
+  await demo?.stop()
+})
+
+async function topup(amount = 10) {
+  const { token } = await service.customer()
+  const sdk = createClient({ url, token })
+  const { invoice, checkout_url } = await sdk.topupBalance({ amount })
+  return { sdk, invoice, checkout_url }
+}
+
+/** Opens a page that notes what the browser complained of, and whether it was loaded again. */
+async function open(address: string, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  let loads = 0
+  page.on('console', (message) => complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('domcontentloaded', () => loads++)
+  await page.goto(address)
+  return { page, complaints, loads: () => loads, close: () => context.close() }
+}
+
+const shownStatus = (page: Page) => page.locator('.status-title').textContent()
+const choose = (page: Page, name: string) => page.getByRole('radio', { name }).check()
+const panel = (page: Page) => page.locator('.panel').filter({ visible: true })
+
+test('default: a transfer of the agent turns the page to credited, without a reload', async () => {
+  const { sdk, invoice, checkout_url } = await topup()
+  const { page, complaints, loads, close } = await open(checkout_url)
+  expect(await shownStatus(page)).toBe('Waiting for your payment')
+  expect(await panel(page).locator('.amount').textContent()).toBe('10.00 USDC')
+  const address = invoice.payment_options[0]!.address
+  expect(await panel(page).locator('.address').textContent()).toBe(address)
+
+  const wallet = testWallet(demo.chains.find(({ network }) => network === 'base')!, demo.demo.faucet_key)
+  await wallet.pay('USDC', address as `0x${string}`, 10_000_000n)
+  await page.getByText(/^Payment seen: \d of 5 confirmations$/).waitFor()
+  await page.getByText('Paid. Thank you!').waitFor({ timeout: CREDITED_MS })
+
+  expect(await page.locator('.panel').count()).toBe(0)
+  expect(await page.locator('.payments').textContent()).toContain('10.00 USDC on Base')
+  expect(loads()).toBe(1)
+  expect(complaints).toEqual([])
+  expect((await sdk.getBalance()).balance).toBe(10_000_000n)
+  await close()
+})
+
+test('behavior: the button of the demo pays with what was chosen', async () => {
+  const { sdk, invoice, checkout_url } = await topup(3)
+  const { page, complaints, close } = await open(checkout_url)
+  await choose(page, 'Polygon')
+  await choose(page, 'USDT')
+  expect(new URL(page.url()).search).toBe('?network=polygon&token=USDT')
+  await panel(page).getByRole('button', { name: 'Pay with the test faucet' }).click()
+  await page.getByText('Paid. Thank you!').waitFor({ timeout: CREDITED_MS })
+  const { payments } = await sdk.getInvoice({ invoice_id: invoice.id })
+  expect(payments).toMatchObject([{ network: 'polygon', token: 'USDT', amount: 3_000_000n }])
+  expect(complaints).toEqual([])
+  await close()
+})
+
+test('behavior: after a part of the amount the page asks for the rest, and keeps what was chosen', async () => {
+  const { invoice, checkout_url } = await topup()
+  const { page, close } = await open(checkout_url)
+  await choose(page, 'PYUSD')
+  const wallet = testWallet(demo.chains.find(({ network }) => network === 'ethereum')!, demo.demo.faucet_key)
+  await wallet.pay('USDC', invoice.payment_options[0]!.address as `0x${string}`, 4_000_000n)
+  await page.getByText('4.00 of 10.00 USD received').waitFor({ timeout: CREDITED_MS })
+  expect(await panel(page).locator('.amount').textContent()).toBe('6.00 PYUSD')
+  await close()
+})
+
+test('behavior: every pair of network and token shows its own amount and code', async () => {
+  const { invoice, checkout_url } = await topup()
+  const { page, close } = await open(checkout_url)
+  const names = { base: 'Base', ethereum: 'Ethereum', polygon: 'Polygon' }
+  for (const option of invoice.payment_options) {
+    await choose(page, names[option.network])
+    await choose(page, option.token)
+    expect(await panel(page).count()).toBe(1)
+    expect(await panel(page).getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')).toBe(
+      option.uri,
+    )
+  }
+  await close()
+})
+
+test('behavior: the address can be copied', async () => {
+  const { invoice, checkout_url } = await topup()
+  const { page, close } = await open(checkout_url, { permissions: ['clipboard-read', 'clipboard-write'] })
+  await panel(page).getByRole('button', { name: 'Copy the address' }).click()
+  await panel(page).getByText('Copied').waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(invoice.payment_options[0]!.address)
+  await close()
+})
+
+test('behavior: after the connection broke, the page finds out what it missed', async () => {
+  const { sdk, invoice, checkout_url } = await topup()
+  const { page, close } = await open(checkout_url)
+  await page.context().setOffline(true)
+  await sdk.cancelInvoice({ invoice_id: invoice.id })
+  expect(await shownStatus(page)).toBe('Waiting for your payment')
+  await page.context().setOffline(false)
+  await page.getByText('This invoice was cancelled').waitFor({ timeout: CREDITED_MS })
+  await close()
+})
+
+test('behavior: without scripts it can be chosen and paid, and the page looks again by itself', async () => {
+  const { sdk, invoice, checkout_url } = await topup(3)
+  const { page, close } = await open(checkout_url, { javaScriptEnabled: false })
+  await choose(page, 'Ethereum')
+  expect(await panel(page).locator('.network').textContent()).toBe('Ethereum')
+  expect(await page.content()).toContain('http-equiv="refresh"')
+  await panel(page).getByRole('button', { name: 'Pay with the test faucet' }).click()
+  await sdk.getInvoice({ invoice_id: invoice.id, wait: 'paid', timeout: 20 })
+  await page.goto(checkout_url)
+  expect(await shownStatus(page)).toBe('Paid. Thank you!')
+  await close()
+})
+
+test('behavior: nothing overflows on a small screen, in light and in dark', async () => {
+  const { checkout_url } = await topup(10_000)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, close } = await open(checkout_url, { viewport: { width: 320, height: 640 }, colorScheme })
+    await choose(page, 'PYUSD')
+    const width = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(width).toBe(320)
+    await close()
+  }
+})
+
+test('behavior: every control has a name, and the state is announced', async () => {
+  const { checkout_url } = await topup()
+  const { page, close } = await open(checkout_url)
+  const nameless = await page
+    .locator('button:visible, a:visible, input:visible, svg[role=img]:visible')
+    .evaluateAll((elements) =>
+      elements
+        .filter((element) => {
+          const labels = (element as HTMLInputElement).labels
+          const label = labels?.length ? labels[0]!.textContent : element.textContent
+          return !(element.getAttribute('aria-label') ?? label)?.trim()
+        })
+        .map((element) => element.outerHTML),
+    )
+  expect(nameless).toEqual([])
+  const status = page.locator('[data-live=status]')
+  expect(await status.getAttribute('role')).toBe('status')
+  expect(await status.getAttribute('aria-live')).toBe('polite')
+  await close()
+})
