@@ -12,7 +12,7 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { ChainSettings, TokenSymbol } from './chain-settings.ts'
-import { type DemoChains, startDemoChains } from './demo-chains.ts'
+import { type DemoChains, startDemoChains, stopDemoChains } from './demo-chains.ts'
 
 /** Balance and transfer of any token, also one whose transfer returns nothing. */
 const token = parseAbi([
@@ -23,12 +23,16 @@ const token = parseAbi([
 /** The three demo chains in a folder of their own. `stop` ends them and removes it. */
 export async function startTestChains(): Promise<DemoChains> {
   const folder = await mkdtemp(join(tmpdir(), 'coinrack-chains-'))
-  const demo = await startDemoChains({ dataFolder: folder, cacheFolder: folder })
   const stop = async () => {
-    await demo.stop()
+    await stopDemoChains(folder)
     await rm(folder, { recursive: true })
   }
-  return { ...demo, stop }
+  try {
+    return { ...(await startDemoChains({ dataFolder: folder, cacheFolder: folder })), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
 }
 
 /** What a customer with the faucet's key does on a demo chain. */

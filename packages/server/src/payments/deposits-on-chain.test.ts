@@ -20,8 +20,9 @@ beforeAll(async () => {
   wallet = testWallet(demo.chains[0]!, demo.demo.faucet_key)
 })
 afterAll(async () => {
-  await world.close()
+  // The nodes outlive this process, so they end first: also when the service could not be set up.
   await demo.stop()
+  await world?.close()
 })
 beforeEach(async () => {
   customer = await world.customer()
