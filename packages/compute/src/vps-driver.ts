@@ -63,7 +63,7 @@ export interface VpsObservation {
   state: 'absent' | 'stopped' | 'running' | 'failed'
   /** Why it failed, for the operator. */
   reason?: string
-  /** It runs and an SSH server answered at its address; it never does before first boot is complete. */
+  /** It runs, and since its start an SSH server has answered at its address: never before first boot is complete. */
   sshReady: boolean
   uptimeSeconds?: number
   metrics?: VpsMetrics

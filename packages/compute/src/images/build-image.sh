@@ -24,7 +24,7 @@ echo 'step: configuring'
 rm -f "$tree/etc/apt/sources.list" "$tree/etc/resolv.conf" "$tree"/etc/ssh/ssh_host_*
 cp -a --no-preserve=ownership --remove-destination "$rootfs/." "$tree/"
 chmod 755 "$tree/usr/lib/coinrack/first-boot" "$tree"/etc/initramfs-tools/hooks/*
-sed -i "s/@SUITE@/$suite/" "$tree/etc/apt/sources.list.d/debian.sources"
+sed -i "s/@SUITE@/$suite/g" "$tree/etc/apt/sources.list.d/debian.sources"
 printf '127.0.0.1 localhost\n' >"$tree/etc/hosts"
 : >"$tree/etc/machine-id"
 : >"$tree/etc/resolv.conf"

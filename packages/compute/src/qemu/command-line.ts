@@ -9,8 +9,8 @@ export interface GuestOptions {
   vcpus: number
   memoryMb: number
   accelerator: Accelerator
-  /** Frequency of the host's time stamp counter, where known; only used under emulation. */
-  tscKhz?: number
+  /** Kernel options about this host's clock, which an emulated guest needs. */
+  clockOptions: string[]
   /** The seed is attached until the guest has consumed it. */
   isFirstBoot: boolean
   /** Where SSH is served on the host, forwarded to the guest's port 22. */
@@ -88,17 +88,12 @@ export function processor({ accelerator }: { accelerator: Accelerator }): string
 }
 
 /**
- * Kernel options that depend on this host, which the boot loader of our images takes from SMBIOS. On a busy host an
- * emulated guest that calibrates its clock against the emulated timer can hang for ever, so it is told the frequency.
+ * Kernel options that the boot loader of our images takes from SMBIOS.
  * The file system of a first boot was just made: it needs no check.
  */
-function hostOptions({ accelerator, tscKhz, isFirstBoot }: GuestOptions): string[] {
-  const options = [
-    accelerator === 'tcg' && tscKhz !== undefined ? `tsc_early_khz=${tscKhz}` : '',
-    isFirstBoot ? 'fsck.mode=skip' : '',
-  ]
-  const text = options.filter((option) => option !== '').join(' ')
-  return text === '' ? [] : ['-smbios', `type=11,value=${text}`]
+function hostOptions({ accelerator, clockOptions, isFirstBoot }: GuestOptions): string[] {
+  const options = [...(accelerator === 'tcg' ? clockOptions : []), ...(isFirstBoot ? ['fsck.mode=skip'] : [])]
+  return options.length === 0 ? [] : ['-smbios', `type=11,value=${options.join(' ')}`]
 }
 
 /** Always the same for one machine, within the range that QEMU's makers set aside. */

@@ -25,11 +25,12 @@ import {
   writeRecord,
   writeSeedOnce,
 } from './guest.ts'
-import { hostTscKhz } from './host-tsc.ts'
+import { hostClockOptions } from './host-clock.ts'
 import { measureDisk, measureProcess } from './measure.ts'
 import { makeSeed } from './seed.ts'
 import { checkSpec, isMachineId } from './spec.ts'
-import { answersSsh, listenAddress, localAddress } from './ssh-banner.ts'
+import { listenAddress } from './ssh-banner.ts'
+import { sshWatch } from './ssh-watch.ts'
 
 export interface QemuDriverOptions {
   /** Machines live in `machines/`, the images that they grew from in `base-images/`. Both can be moved together. */
@@ -79,7 +80,8 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const baseImages = join(dataFolder, 'base-images')
   const images = createImageStore({ cacheFolder })
   const oneByOne = oneAtATime()
-  const tscKhz = hostTscKhz()
+  const clockOptions = hostClockOptions()
+  const ssh = sshWatch(clock)
   let verdict: Promise<Verdict> | undefined
 
   const acceleration = (onProgress?: (line: string) => void) => {
@@ -102,7 +104,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     if (!record) throw new DriverError('machine_unknown', `There is no machine ${guest.id}`)
     const { accelerator } = await acceleration()
     const listen = listenAddress(record.sshAddress)
-    await startGuest(guest, record, { accelerator, tscKhz: await tscKhz, listen, user })
+    await startGuest(guest, record, { accelerator, clockOptions: await clockOptions, listen, user })
     log.info({ vps: guest.id, accelerator, ...listen }, 'machine started')
   }
 
@@ -160,7 +162,10 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
 
     async power(id, action) {
       const guest = await known(id)
-      await oneByOne(id, () => actions[action](guest))
+      await oneByOne(id, async () => {
+        if (action === 'reset') ssh.forget(id)
+        await actions[action](guest)
+      })
     },
 
     async destroy(id) {
@@ -169,6 +174,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         const guest = guestAt(machines, id)
         await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
         await rm(guest.folder, { recursive: true, force: true })
+        ssh.forget(id)
       })
     },
 
@@ -184,7 +190,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
           : { state: 'failed', reason, sshReady: false }
       }
       const [sshReady, used, disk] = await Promise.all([
-        answersSsh(localAddress(listenAddress(record.sshAddress))),
+        ssh.hasAnswered(guest, pid, record.sshAddress),
         measureProcess(pid).catch(() => undefined),
         measureDisk(guest.monitor, guest.disk).catch(() => undefined),
         limitSerialLog(guest),

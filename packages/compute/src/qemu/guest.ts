@@ -1,4 +1,4 @@
-import { chown, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, link, mkdir, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunAs } from '@coinrack/host/as-user.ts'
@@ -98,17 +98,25 @@ export async function lastWords(guest: Guest): Promise<string | undefined> {
 
 export interface StartOptions {
   accelerator: Accelerator
-  tscKhz: number | undefined
+  clockOptions: string[]
   listen: SshAddress
   user: RunAs | undefined
 }
 
 /** Starts QEMU for the machine unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
 export async function startGuest(guest: Guest, record: GuestRecord, options: StartOptions): Promise<void> {
-  const { accelerator, tscKhz, listen, user } = options
+  const { accelerator, clockOptions, listen, user } = options
   const { vcpus, memoryMb } = record
   const isFirstBoot = await isFirstBootPending(guest)
-  const args = guestArguments({ id: guest.id, vcpus, memoryMb, accelerator, tscKhz, isFirstBoot, listen })
+  const args = guestArguments({
+    id: guest.id,
+    vcpus,
+    memoryMb,
+    accelerator,
+    clockOptions,
+    isFirstBoot,
+    listen,
+  })
   try {
     await rm(guest.logFile, { force: true })
     await makeEmpty(guest.serialLog, user)
@@ -150,7 +158,9 @@ export async function stopGuest(guest: Guest, graceMs: number): Promise<void> {
 /** Ends QEMU at once; what the guest had written to its disk is written out. */
 export const cutPower = (guest: Guest) => stopDetached(guest.pidFile)
 
+/** Boots the guest anew, with an empty serial log. */
 export async function resetGuest(guest: Guest): Promise<void> {
+  await truncate(guest.serialLog)
   await withMonitor(guest.monitor, ({ execute }) => execute('system_reset'))
 }
 

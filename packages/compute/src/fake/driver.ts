@@ -1,0 +1,163 @@
+import { osImages } from '../images/catalog.ts'
+import { oneAtATime } from '../one-at-a-time.ts'
+import {
+  DriverError,
+  type ImageStatus,
+  type PowerAction,
+  type VpsCapacity,
+  type VpsDriver,
+  type VpsSpec,
+} from '../vps-driver.ts'
+
+/*
+ * A driver without machines, for tests of what stands above the port. Its machines fail by name, since a test can't
+ * make a real one fail when it needs to:
+ *
+ *   slow-boot...       is ready only when the test says so (`finishBoot`)
+ *   fail-boot...       ends by itself in every first boot: observed as failed
+ *   fail-ensure-N...   the first N calls of `ensure` throw `guest_failed`
+ *   no-space...        `ensure` throws `no_space`
+ */
+
+export interface FakeDriverOptions {
+  clock: { now(): Date }
+  /** From start to an answering SSH server, by the clock. Default 0. */
+  bootMs?: number
+  capacity?: VpsCapacity
+  images?: ImageStatus[]
+}
+
+export interface FakeMachine {
+  spec: VpsSpec
+  /** When it was started; undefined while it does not run. */
+  startedAt?: Date
+  isFirstBootComplete: boolean
+  /** How often it was started. */
+  starts: number
+}
+
+export interface FakeDriver extends VpsDriver {
+  readonly machines: ReadonlyMap<string, FakeMachine>
+  /** Every call that changes something, in order, as `ensure vps_...` or `stop vps_...`. */
+  readonly calls: readonly string[]
+  /** Ends the boot of a `slow-boot` machine. */
+  finishBoot(id: string): void
+  /** Ends the machine as a power cut would. */
+  crash(id: string): void
+}
+
+export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
+  const { clock, bootMs = 0 } = options
+  const images = options.images ?? osImages.map(({ slug }) => ({ slug, state: 'ready' as const }))
+  const machines = new Map<string, FakeMachine>()
+  const calls: string[] = []
+  const failures = new Map<string, number>()
+  const finished = new Set<string>()
+  const oneByOne = oneAtATime()
+
+  const known = (id: string) => {
+    const machine = machines.get(id)
+    if (!machine) throw new DriverError('machine_unknown', `There is no machine ${id}`)
+    return machine
+  }
+
+  const isBooted = ({ spec, startedAt }: FakeMachine) => {
+    if (!startedAt || spec.hostname.startsWith('fail-boot')) return false
+    if (spec.hostname.startsWith('slow-boot')) return finished.has(spec.id)
+    return clock.now().getTime() - startedAt.getTime() >= bootMs
+  }
+
+  /** Brings the flag of a complete first boot up to now. */
+  const settle = (machine: FakeMachine) => {
+    machine.isFirstBootComplete ||= isBooted(machine)
+    if (machine.spec.hostname.startsWith('fail-boot')) machine.startedAt = undefined
+    return machine
+  }
+
+  const start = (machine: FakeMachine) => {
+    if (machine.startedAt) return
+    machine.startedAt = clock.now()
+    machine.starts++
+  }
+  const stop = (machine: FakeMachine) => {
+    settle(machine).startedAt = undefined
+  }
+  const restart = (machine: FakeMachine) => {
+    stop(machine)
+    start(machine)
+  }
+  const actions: Record<PowerAction, (machine: FakeMachine) => void> = {
+    start,
+    stop,
+    force_stop: stop,
+    reboot: restart,
+    reset: restart,
+  }
+
+  return {
+    machines,
+    calls,
+
+    finishBoot(id) {
+      finished.add(id)
+    },
+
+    crash(id) {
+      stop(known(id))
+    },
+
+    ensure(spec) {
+      return oneByOne(spec.id, async () => {
+        calls.push(`ensure ${spec.id}`)
+        failBySentinel(spec, failures)
+        if (!machines.has(spec.id)) {
+          const image = images.find(({ slug }) => slug === spec.image)
+          if (!image) throw new DriverError('image_unknown', `There is no image "${spec.image}"`)
+          if (image.state !== 'ready')
+            throw new DriverError('image_not_ready', `Image ${spec.image} is not built yet`)
+          machines.set(spec.id, { spec, isFirstBootComplete: false, starts: 0 })
+        }
+        const machine = known(spec.id)
+        if (!settle(machine).isFirstBootComplete) start(machine)
+      })
+    },
+
+    async power(id, action) {
+      const machine = known(id)
+      calls.push(`${action} ${id}`)
+      actions[action](machine)
+    },
+
+    async destroy(id) {
+      calls.push(`destroy ${id}`)
+      machines.delete(id)
+      finished.delete(id)
+    },
+
+    async observe(id) {
+      const machine = machines.get(id)
+      if (!machine) return { state: 'absent', sshReady: false }
+      const { startedAt, isFirstBootComplete, spec } = settle(machine)
+      if (startedAt) {
+        const uptimeSeconds = Math.floor((clock.now().getTime() - startedAt.getTime()) / 1000)
+        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds }
+      }
+      if (isFirstBootComplete || !spec.hostname.startsWith('fail-boot'))
+        return { state: 'stopped', sshReady: false }
+      return { state: 'failed', reason: 'scripted: the guest ended in its first boot', sshReady: false }
+    },
+
+    list: async () => [...machines.keys()],
+    capacity: async () => options.capacity ?? { vcpus: 64, memoryMb: 64 * 1024, diskGb: 1000 },
+    images: async () => images,
+  }
+}
+
+function failBySentinel({ id, hostname }: VpsSpec, failures: Map<string, number>): void {
+  if (hostname.startsWith('no-space')) throw new DriverError('no_space', 'scripted: no space left')
+  const wanted = Number(/^fail-ensure-(\d+)/.exec(hostname)?.[1] ?? 0)
+  const failed = failures.get(id) ?? 0
+  if (failed >= wanted) return
+  failures.set(id, failed + 1)
+  throw new DriverError('guest_failed', `scripted: failure ${failed + 1} of ${wanted}`)
+}

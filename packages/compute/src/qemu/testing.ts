@@ -1,0 +1,68 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '@coinrack/host/free-port.ts'
+import { runCommand } from '@coinrack/host/run-command.ts'
+import { makeSpec } from '../testing.ts'
+import type { VpsSpec } from '../vps-driver.ts'
+
+/** What a client needs to be let into a machine, and to know that it is the right one. */
+export interface SshAccess {
+  spec: VpsSpec
+  password: string
+  /** Runs a command inside and returns what it printed. */
+  byKey(command: string): Promise<string>
+  byPassword(command: string): Promise<string>
+}
+
+const PASSWORD = 'correct horse battery staple'
+
+/** A spec of a new machine with keys and a password that really work, and the `ssh` that uses them. */
+export async function makeSshAccess(change: Partial<VpsSpec> = {}): Promise<SshAccess> {
+  const folder = await mkdtemp(join(tmpdir(), 'coinrack-ssh-'))
+  const own = await makeKey(join(folder, 'own'))
+  const host = await makeKey(join(folder, 'host'))
+  const hash = await runCommand('openssl', ['passwd', '-6', '-stdin'], { input: PASSWORD })
+  const port = await freePort()
+  const spec = makeSpec({
+    sshAuthorizedKeys: [own.publicKey],
+    rootPasswordHash: hash.stdout.trim(),
+    sshHostKey: host,
+    sshAddress: { host: '127.0.0.1', port },
+    ...change,
+  })
+
+  const knownHosts = join(folder, 'known_hosts')
+  await writeFile(knownHosts, `[127.0.0.1]:${port} ${host.publicKey}\n`)
+  const askPass = join(folder, 'ask-pass')
+  await writeFile(askPass, `#!/bin/sh\necho '${PASSWORD}'\n`, { mode: 0o700 })
+
+  const ssh = async (options: string[], command: string, env: Record<string, string> = {}) => {
+    const strict = ['-F', 'none', '-o', `UserKnownHostsFile=${knownHosts}`, '-o', 'StrictHostKeyChecking=yes']
+    const target = ['-o', 'ConnectTimeout=60', '-p', String(port), 'root@127.0.0.1', command]
+    const { stdout } = await runCommand('ssh', [...strict, ...options, ...target], {
+      env,
+      timeoutMs: 120_000,
+    })
+    return stdout.trim()
+  }
+  return {
+    spec,
+    password: PASSWORD,
+    byKey: (command) =>
+      ssh(['-i', join(folder, 'own'), '-o', 'IdentitiesOnly=yes', '-o', 'BatchMode=yes'], command),
+    byPassword: (command) =>
+      ssh(['-o', 'PubkeyAuthentication=no', '-o', 'PreferredAuthentications=password'], command, {
+        SSH_ASKPASS: askPass,
+        SSH_ASKPASS_REQUIRE: 'force',
+      }),
+  }
+}
+
+async function makeKey(path: string): Promise<{ privateKey: string; publicKey: string }> {
+  await runCommand('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', path])
+  return {
+    privateKey: await readFile(path, 'utf8'),
+    publicKey: (await readFile(`${path}.pub`, 'utf8')).trim(),
+  }
+}

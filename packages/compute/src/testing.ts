@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto'
+import type { VpsSpec } from './vps-driver.ts'
+
+const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** A new machine's id. */
+export const makeVpsId = () => `vps_${Array.from(randomBytes(26), (byte) => BASE32[byte % 32]).join('')}`
+
+/** A spec of a new machine, valid in form; whoever boots it hands in keys that work. */
+export function makeSpec(change: Partial<VpsSpec> = {}): VpsSpec {
+  return {
+    id: makeVpsId(),
+    vcpus: 1,
+    memoryMb: 512,
+    diskGb: 5,
+    image: 'debian-12',
+    hostname: 'web-1',
+    sshAuthorizedKeys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA== owner'],
+    rootPasswordHash: '$6$salt$hash',
+    sshHostKey: { privateKey: 'private', publicKey: 'ssh-ed25519 AAAA' },
+    sshAddress: { host: '127.0.0.1', port: 22_022 },
+    ...change,
+  }
+}
