@@ -36,7 +36,7 @@ export function checkoutPage(view: CheckoutView, options: PageOptions): string {
         <p class="hint">Invoice <code translate="no">${invoice.id}</code></p>
         <p class="hint" data-live="expiry">${isOpen && html`Pay before ${time(invoice.expires_at)}`}</p>
       </header>
-      ${demo && html`<p class="demo-note"><strong>Demo.</strong> These are local test networks with test money: please send no real tokens.</p>`}
+      ${demo && html`<p class="demo-note"><strong>Demo.</strong> Local test networks with test money: please send no real tokens.</p>`}
       <section class="card" aria-label="Status"><div data-live="status" role="status" aria-live="polite">${statusBanner(view)}</div>
       ${isOpen && html`<noscript><p class="hint">This page looks for your payment every ${LOOK_AGAIN_S} seconds. <a href="${path}">Look now</a></p></noscript>`}</section>
       <div data-live="payments">${paymentsList(view)}</div>

@@ -57,8 +57,8 @@ function panel(option: PaymentOption, demoPayUrl: string | undefined): Html {
         <dd><strong class="amount">${option.amount} <span class="unit">${option.token}</span></strong>${copyButton(option.amount, 'amount')}</dd>
       </div>
       <div class="fact">
-        <dt>On the network</dt>
-        <dd><strong class="network"><span class="dot ${option.network}" aria-hidden="true"></span>${network}</strong><span class="hint">chain ${option.chain_id}</span></dd>
+        <dt>On the network (chain ${option.chain_id})</dt>
+        <dd><strong class="network"><span class="dot ${option.network}" aria-hidden="true"></span>${network}</strong></dd>
       </div>
       <div class="fact wide">
         <dt>To the address</dt>
@@ -67,7 +67,7 @@ function panel(option: PaymentOption, demoPayUrl: string | undefined): Html {
     </dl>
     <div class="codes">
       <figure>${qrCode(option.address, `QR code of the address ${option.address}`)}<figcaption><b>Address</b><br>for any wallet or exchange; type the amount yourself</figcaption></figure>
-      <figure>${qrCode(option.uri, `QR code of a transfer of ${option.amount} ${option.token} on ${network}`)}<figcaption><b>Whole transfer</b><br>network, token and amount included (EIP-681)</figcaption></figure>
+      <figure>${qrCode(option.uri, `QR code of a transfer of ${option.amount} ${option.token} on ${network}`)}<figcaption><b>Whole transfer</b><br>network, token and amount included (EIP‑681)</figcaption></figure>
     </div>
     <div class="actions">
       <a class="button" href="${option.uri}" rel="noreferrer">Open in a wallet</a>
