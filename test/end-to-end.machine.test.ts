@@ -1,0 +1,139 @@
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fetchDemoMoney, payOnDemoChain } from '@coinrack/cli/pay-on-demo-chain.ts'
+import { playDemo } from '@coinrack/cli/play-demo.ts'
+import { createProgress } from '@coinrack/cli/progress.ts'
+import { makeSshKey, runInGuest, sshArguments } from '@coinrack/cli/ssh.ts'
+import { runCommand } from '@coinrack/host/run-command.ts'
+import { waitForInvoice, waitForSsh } from '@coinrack/sdk/index.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { chargesOf, guestsOf, newCustomer } from './support/order-life.ts'
+import { type RunningService, startService } from './support/running-service.ts'
+
+/*
+ * The main job on real parts: service, database, chains and machines are processes of their own, as an operator runs
+ * them; the customer comes with an MCP client, with REST, a wallet and the system's ssh.
+ */
+
+vi.setConfig({ testTimeout: 15 * 60_000 })
+
+const seed = Number(process.env.COINRACK_TEST_SEED ?? Math.floor(Math.random() * 1_000))
+/** From an order on, in which a kill can come: a machine takes longer to boot. */
+const KILL_WITHIN_MS = 20_000
+
+let service: RunningService
+let folder: string
+
+beforeAll(async () => {
+  service = await startService()
+  folder = await mkdtemp('/tmp/coinrack-customer-')
+}, 40 * 60_000)
+
+afterAll(async () => {
+  await service?.stop()
+  if (folder) await rm(folder, { recursive: true, force: true })
+}, 180_000)
+
+test('default: an agent that knows only the MCP address pays and runs a command in its VPS', async () => {
+  const { output } = await playDemo({
+    origin: service.origin,
+    email: `agent-${process.pid}@rackmail.net`,
+    folder,
+    progress: createProgress(() => performance.now(), console.log),
+    sleep,
+  })
+  expect(output).toMatch(/^Linux .* x86_64 GNU\/Linux\nvps-[0-9a-z]{6}$/)
+})
+
+test('behavior: killed while provisioning, an order by REST ends with one machine, one charge, one password', async () => {
+  const customer = await newCustomer(service, '10')
+  const order = await customer.orderVps({ product: 'nano', os_id: 1, hostname: 'web.shop.net' })
+  expect(order).toMatchObject({ status: 'provisioning', paid_from_balance: true, balance: 7_000_000n })
+  expect((await customer.getBalance()).held).toBe(3_000_000n)
+
+  const killAfterMs = (seed * 7919) % KILL_WITHIN_MS
+  console.log(`SIGKILL after ${killAfterMs} ms (COINRACK_TEST_SEED=${seed})`)
+  await sleep(killAfterMs)
+  await service.kill()
+  await service.start()
+
+  const serviceId = order.service_id!
+  await waitForSsh(customer, serviceId, { reveal: false })
+  expect(await guestsOf(serviceId)).toBe(1)
+  expect(await chargesOf(customer)).toEqual({ charges: 1, held: 0n })
+
+  const reads = await Promise.all(
+    Array.from({ length: 50 }, () => customer.getVpsStatus({ service_id: serviceId })),
+  )
+  const passwords = reads.flatMap(({ root_password }) => root_password ?? [])
+  expect(passwords).toHaveLength(1)
+
+  const { ssh } = await customer.getVpsStatus({ service_id: serviceId })
+  const knownHosts = join(folder, 'known_hosts_rest')
+  await writeFile(knownHosts, ssh.known_hosts.join('\n'))
+  const byPassword = [
+    ...['-o', 'PubkeyAuthentication=no', '-o', 'StrictHostKeyChecking=yes'],
+    ...['-o', `UserKnownHostsFile=${knownHosts}`, '-p', String(ssh.port), `root@${ssh.host}`],
+  ]
+  const inside = async (command: string) => {
+    const { stdout } = await runCommand('sshpass', ['-e', 'ssh', ...byPassword, command], {
+      env: { SSHPASS: passwords[0]! },
+      timeoutMs: 60_000,
+    })
+    return stdout.trim()
+  }
+  expect(await inside('hostname')).toBe('web.shop.net')
+
+  // The host's loopback is 10.0.2.2 to a guest that could reach it.
+  const secret = createServer((socket) => socket.end('secret')).listen(0, '127.0.0.1')
+  await once(secret, 'listening')
+  const { port } = secret.address() as { port: number }
+  expect(await inside(`timeout 5 bash -c 'cat < /dev/tcp/10.0.2.2/${port}' 2>/dev/null; echo done`)).toBe(
+    'done',
+  )
+  secret.close()
+
+  expect(await inside('echo kept > /root/kept; sync; echo ok')).toBe('ok')
+  await customer.powerVps({ service_id: serviceId, action: 'stop' })
+  await customer.getVpsStatus({ service_id: serviceId, wait: 'stopped', timeout: 50 })
+  expect(await guestsOf(serviceId)).toBe(0)
+  await customer.powerVps({ service_id: serviceId, action: 'start' })
+  await waitForSsh(customer, serviceId)
+  expect(await inside('cat /root/kept')).toBe('kept')
+
+  const cancelled = await customer.cancelService({
+    service_id: serviceId,
+    mode: 'immediate',
+    confirm: 'web.shop.net',
+  })
+  // One started hour of the hourly price stays charged.
+  expect(cancelled.credited).toBe(3_000_000n - 4_500n)
+  await vi.waitUntil(async () => (await guestsOf(serviceId)) === 0, { timeout: 60_000, interval: 500 })
+})
+
+test('behavior: an order that the balance did not cover is provisioned by the payment of its invoice', async () => {
+  const customer = await newCustomer(service, '1')
+  const keyFolder = await mkdtemp(join(folder, 'key-'))
+  const key = await makeSshKey(keyFolder)
+  const wanted = { product: 'nano', os_id: 2, ssh_key: key.publicKey } as const
+  const refusal = await customer.orderVps(wanted).catch((error) => error)
+  expect(refusal).toMatchObject({ status: 402, code: 'insufficient_balance', body: { shortfall: '2.00' } })
+
+  const { payment_options, id } = refusal.body.invoice
+  const option = payment_options.find(
+    (each: { network: string; token: string }) => each.network === 'polygon' && each.token === 'USDT',
+  )
+  await payOnDemoChain(await fetchDemoMoney(service.origin), option)
+  await waitForInvoice(customer, id)
+  const { service_id } = await customer.getOrder({ order_id: refusal.body.order_id })
+
+  const { ssh } = await waitForSsh(customer, service_id!)
+  const args = await sshArguments(keyFolder, key, ssh)
+  expect(await runInGuest(args, '. /etc/os-release; echo $VERSION_CODENAME')).toBe('trixie')
+  expect(await chargesOf(customer)).toEqual({ charges: 1, held: 0n })
+  // 1 USD of the operator, the whole price from the chain, less the price.
+  expect((await customer.getBalance()).balance).toBe(1_000_000n)
+})

@@ -1,0 +1,28 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { type Client, createClient } from '@coinrack/sdk/index.ts'
+import type { RunningService } from './running-service.ts'
+
+let customers = 0
+
+/** A new customer of a running service, with a balance that its operator gave. */
+export async function newCustomer(service: RunningService, usd: string): Promise<Client & { token: string }> {
+  customers++
+  const email = `e2e-${process.pid}-${customers}@rackmail.net`
+  const { token } = await createClient({ url: service.origin }).registerAccount({ email })
+  await service.operator('credit', email, usd, '--reason', 'test')
+  return Object.assign(createClient({ url: service.origin, token }), { token })
+}
+
+/** Processes of QEMU that run this machine. */
+export async function guestsOf(serviceId: string): Promise<number> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
+  return lines.filter((line) => /^[^\0]*qemu-system/.test(line) && line.includes(serviceId)).length
+}
+
+/** How often the account was charged, and what is still held. */
+export async function chargesOf(customer: Client): Promise<{ charges: number; held: bigint }> {
+  const { items } = await customer.listTransactions({})
+  const { held } = await customer.getBalance()
+  return { charges: items.filter(({ kind }) => kind === 'charge').length, held }
+}

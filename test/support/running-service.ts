@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '@coinrack/host/free-port.ts'
+import { runCommand } from '@coinrack/host/run-command.ts'
+
+const server = join(import.meta.dirname, '../../packages/server/src')
+/** A first start on a machine builds the images of the operating systems. */
+const READY_MS = 30 * 60_000
+const END_MS = 60_000
+
+/** The service as its own process on a data folder of its own, with everything real beneath it. */
+export interface RunningService {
+  origin: string
+  dataFolder: string
+  /** Of the service now. */
+  pid(): number
+  start(): Promise<void>
+  /** SIGKILL: nothing gets to say goodbye. */
+  kill(): Promise<void>
+  /** Runs an operator's command. */
+  operator(...args: string[]): Promise<string>
+  /** Ends the service and all that it left running, and removes the folder. */
+  stop(): Promise<void>
+}
+
+/** Starts a service and waits until every part of it is ready. */
+export async function startService(settings: Record<string, string> = {}): Promise<RunningService> {
+  // Short, for sockets, and open to the service user.
+  const dataFolder = await mkdtemp('/tmp/coinrack-e2e-')
+  await chmod(dataFolder, 0o711)
+  const port = await freePort()
+  const origin = `http://127.0.0.1:${port}`
+  const env = {
+    ...(process.env as Record<string, string>),
+    COINRACK_DATA: dataFolder,
+    COINRACK_PORT: String(port),
+    COINRACK_METRICS_PORT: '0',
+    COINRACK_LOG_LEVEL: 'warn',
+    ...settings,
+  }
+  const run = async (script: string, ...args: string[]) =>
+    (await runCommand(process.execPath, [join(server, script), ...args], { env, timeoutMs: 3 * END_MS }))
+      .stdout
+
+  let child: ChildProcess
+  let output = ''
+  const service: RunningService = {
+    origin,
+    dataFolder,
+    pid: () => child.pid!,
+    async start() {
+      child = spawn(process.execPath, [join(server, 'main.ts')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+      for (const stream of [child.stdout!, child.stderr!]) {
+        stream.on('data', (text) => {
+          output = (output + text).slice(-20_000)
+        })
+      }
+      const end = performance.now() + READY_MS
+      for (;;) {
+        if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${output}`)
+        const ready = await fetch(`${origin}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        )
+        if (ready) return
+        if (performance.now() > end) throw new Error(`The service is not ready:\n${output}`)
+        await sleep(100)
+      }
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+    operator: (...args) => run('operator/cli.ts', ...args),
+    async stop() {
+      await run('stop.ts')
+      await rm(dataFolder, { recursive: true, force: true })
+    },
+  }
+  await service.start()
+  return service
+}
