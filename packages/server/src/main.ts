@@ -39,6 +39,10 @@ const PREPARE_AGAIN_MS = 60_000
 
 class PortError extends Error {}
 
+/** While the service comes up there is nothing to bring to an end: whatever was begun can be killed at any point. */
+let end: () => void = () => process.exit(0)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end())
+
 async function main(): Promise<void> {
   const config = loadConfig(process.env, readConfigFile)
   const say = (line: string) => console.log(line)
@@ -99,7 +103,7 @@ async function main(): Promise<void> {
   const endReconcilers = runReconcilers(services)
   void prepareMachines(driver, log, say)
 
-  const end = onceOnly(async () => {
+  end = onceOnly(async () => {
     // First of all, so that requests which wait for a change are answered and do not hold up the rest.
     await services.changes.close()
     await Promise.all([app.close(), operatorApp.close(), endReconcilers()])
@@ -108,7 +112,6 @@ async function main(): Promise<void> {
     say('Ended. Machines, database and chains go on; npm run stop ends them too.')
     process.exit(0)
   })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
 }
 
 async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {

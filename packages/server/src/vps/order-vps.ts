@@ -181,8 +181,12 @@ async function refuseUnpaid(
   )
 }
 
+/** The invoice to pay for an order: the one it has, or a new one when that was cancelled. */
 async function invoiceOf(db: Transaction, services: OrderCall['services'], order: OrderRow, isNew: boolean) {
-  if (order.invoice_id) return services.invoicing.view(db, services, order.invoice_id)
+  if (order.invoice_id) {
+    const invoice = await services.invoicing.view(db, services, order.invoice_id)
+    if (invoice.status === 'unpaid' || invoice.status === 'confirming') return invoice
+  }
   if (isNew) await insertOrder(db, order)
   const invoice = await services.invoicing.openForOrder(db, services, {
     accountId: order.account_id,
