@@ -16,12 +16,15 @@ const LARGEST_BODY = 1024 * 1024
 /** The HTTP server without any route: how bodies are read, and how whatever goes wrong before a handler is answered. */
 export function createServer(services: Services): FastifyInstance {
   const { config, log, random } = services
+  // Tells two starts apart, and replicas.
+  const boot = Buffer.from(random.bytes(6)).toString('base64url')
+  let requests = 0
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new Fastify.LogController({ disableRequestLogging: true }),
     bodyLimit: LARGEST_BODY,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
-    genReqId: () => Buffer.from(random.bytes(12)).toString('base64url'),
+    genReqId: () => `${boot}-${(++requests).toString(36)}`,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 256 },
     // A path that cannot be read, or whose identifier has no end.
