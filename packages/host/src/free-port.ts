@@ -13,12 +13,13 @@ const TRIES = 200
 export async function freePort({ from = LOWEST, to = HIGHEST, host = '127.0.0.1' } = {}): Promise<number> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const port = randomInt(from, to + 1)
-    if (await isFree(port, host)) return port
+    if (await isFreePort(port, host)) return port
   }
   throw new Error(`No free port found between ${from} and ${to} on ${host} in ${TRIES} tries`)
 }
 
-function isFree(port: number, host: string): Promise<boolean> {
+/** Whether nobody listens on this port, on any address that `host` stands for. */
+export function isFreePort(port: number, host: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const server = createServer()
   server.once('error', () => resolve(false))

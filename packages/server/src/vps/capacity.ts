@@ -1,3 +1,4 @@
+import { isFreePort } from '@coinrack/host/free-port.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import type { Ordering } from '../seams.ts'
 import type { Services } from '../services.ts'
@@ -39,13 +40,20 @@ export const roomFor: Ordering['roomFor'] = async (services) => {
 export const fits = (wanted: Share, free: Share) =>
   wanted.memory_mb <= free.memory_mb && wanted.disk_gb <= free.disk_gb
 
-/** The lowest port of the range that no machine has; undefined when all are taken. */
+const EVERY_ADDRESS = '0.0.0.0'
+const CANDIDATES = 50
+
+/**
+ * The lowest port of the range that no machine has and that no other program of the host listens on; undefined
+ * when there is none.
+ */
 export async function freeSshPort(tx: Transaction, { config }: Services): Promise<number | undefined> {
   const { rows } = await tx.query<{ port: number }>(
     `select port from generate_series($1::int, $2::int) as port
      where not exists (select from vps where ssh_port = port and machine_gone_at is null)
-     order by port limit 1`,
-    [config.sshPorts.from, config.sshPorts.to],
+     order by port limit $3`,
+    [config.sshPorts.from, config.sshPorts.to, CANDIDATES],
   )
-  return rows[0]?.port
+  for (const { port } of rows) if (await isFreePort(port, EVERY_ADDRESS)) return port
+  return undefined
 }
