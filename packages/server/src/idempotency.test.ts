@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { forgetOldAnswers } from './idempotency.ts'
+import { startTestService, type TestService } from './testing.ts'
+
+const DAY_MS = 86_400_000
+
+let service: TestService
+let token: string
+let accountId: string
+beforeAll(async () => {
+  service = await startTestService({ env: { COINRACK_RATE_ORDERS: '1000/min' } })
+})
+afterAll(() => service.close())
+beforeEach(async () => {
+  ;({ token, accountId } = await service.customer(10_000_000n))
+})
+
+const order = (key: string, body: object = {}, by = token) =>
+  service.ask('POST', '/orders', {
+    token: by,
+    body: { product: 'nano', os_id: 1, ...body },
+    headers: { 'idempotency-key': key },
+  })
+const ordersOf = async (by = token) => (await service.ask('GET', '/orders/list', { token: by })).body
+const stored = async () =>
+  (await service.services.db.query('select * from idempotent_answer where account_id = $1', [accountId])).rows
+
+test('default: the same key and input has the effect of one, and the same answer', async () => {
+  const first = await order('key-1')
+  const again = await order('key-1')
+  expect(first.status).toBe(200)
+  expect(again.body).toEqual(first.body)
+  expect(first.headers['idempotent-replayed']).toBeUndefined()
+  expect(again.headers['idempotent-replayed']).toBe('true')
+  expect(await ordersOf()).toHaveLength(1)
+})
+
+test('behavior: without a key, or with another, it is another order', async () => {
+  await order('key-1')
+  await order('key-2')
+  await service.ask('POST', '/orders', { token, body: { product: 'nano', os_id: 1 } })
+  expect(await ordersOf()).toHaveLength(3)
+})
+
+test('behavior: the same input in another order of its fields is the same input', async () => {
+  const headers = { 'idempotency-key': 'fields' }
+  const send = (body: string) => service.ask('POST', '/orders', { token, body, headers })
+  await send('{"product":"nano","os_id":1,"hostname":"web"}')
+  const again = await send('{"hostname":"web","os_id":1,"product":"nano"}')
+  expect(again.headers['idempotent-replayed']).toBe('true')
+})
+
+test('error: the same key with another input or for another operation', async () => {
+  await order('key-1')
+  const refused = { status: 422, body: { code: 'idempotency_key_reused' } }
+  expect(await order('key-1', { product: 'micro' })).toMatchObject(refused)
+  const elsewhere = await service.ask('POST', '/balance/topup', {
+    token,
+    body: { amount: 5 },
+    headers: { 'idempotency-key': 'key-1' },
+  })
+  expect(elsewhere).toMatchObject(refused)
+  expect(await ordersOf()).toHaveLength(1)
+})
+
+test('behavior: a key is of one account: another may use the same', async () => {
+  const other = await service.customer(10_000_000n)
+  const [mine, theirs] = [await order('shared'), await order('shared', {}, other.token)]
+  expect(theirs.headers['idempotent-replayed']).toBeUndefined()
+  expect(theirs.body.id).not.toBe(mine.body.id)
+})
+
+test('behavior: of twenty at the same moment one runs; the others are told to wait, or get its answer', async () => {
+  const all = await Promise.all(Array.from({ length: 20 }, () => order('race')))
+  const ran = all.filter(({ status, headers }) => status === 200 && !headers['idempotent-replayed'])
+  expect(ran).toHaveLength(1)
+  for (const { status, body } of all) {
+    if (status === 200) expect(body.id).toBe(ran[0]!.body.id)
+    else expect([status, body.code]).toEqual([409, 'idempotency_running'])
+  }
+  expect(await ordersOf()).toHaveLength(1)
+})
+
+test('behavior: as a tool and by REST a key is the same key', async () => {
+  const { body } = await order('both')
+  const tool = await service.tool(
+    'order_vps',
+    { product: 'nano', os_id: 1, idempotency_key: 'both' },
+    { token },
+  )
+  expect(tool.body.id).toBe(body.id)
+  expect(await ordersOf()).toHaveLength(1)
+})
+
+describe('behavior: what changed nothing releases the key', () => {
+  test('422, then the same key with the corrected input', async () => {
+    expect((await order('typo', { product: 'nono' })).status).toBe(422)
+    expect((await order('typo')).status).toBe(200)
+  })
+
+  test('402, then the same key once there is money', async () => {
+    const poor = await service.customer()
+    expect((await order('poor', {}, poor.token)).status).toBe(402)
+    await service.credit(poor.accountId, 5_000_000n)
+    const paid = await order('poor', {}, poor.token)
+    expect(paid.status).toBe(200)
+    expect(paid.headers['idempotent-replayed']).toBeUndefined()
+    expect(await ordersOf(poor.token)).toHaveLength(1)
+  })
+
+  test('409 and 503', async () => {
+    const { driver } = service.services
+    service.services.driver = { ...driver, capacity: async () => ({ vcpus: 0, memoryMb: 0, diskGb: 0 }) }
+    expect((await order('full')).status).toBe(503)
+    service.services.driver = driver
+    expect((await order('full')).status).toBe(200)
+  })
+})
+
+describe('what is stored', () => {
+  test('behavior: neither the key nor the answer can be read from the database', async () => {
+    const key = 'a-key-that-nobody-guesses'
+    const { body } = await order(key)
+    const [row] = await stored()
+    const bytes = Buffer.concat([row!.key_hash, row!.input_hash, row!.answer])
+    for (const secret of [key, body.id, body.service_id, 'hostname'])
+      expect(bytes.includes(secret)).toBe(false)
+  })
+
+  test('behavior: it is forgotten after a day, and not before', async () => {
+    await order('old')
+    service.clock.advance(DAY_MS)
+    await forgetOldAnswers(service.services)
+    expect(await stored()).toHaveLength(1)
+    service.clock.advance(1)
+    await forgetOldAnswers(service.services)
+    expect(await stored()).toHaveLength(0)
+  })
+
+  test('behavior: a write that fails half-way leaves no answer and no effect', async () => {
+    const { invoicing, newId } = service.services
+    service.services.newId = (kind) => {
+      if (kind === 'hold') throw new Error('The process was killed here')
+      return newId(kind)
+    }
+    const { status, body } = await order('killed')
+    Object.assign(service.services, { invoicing, newId })
+    expect([status, body.code]).toEqual([500, 'internal'])
+    expect(JSON.stringify(body)).not.toContain('killed')
+    expect(await stored()).toHaveLength(0)
+    expect(await ordersOf()).toHaveLength(0)
+    expect((await order('killed')).status).toBe(200)
+  })
+})
