@@ -1,5 +1,6 @@
 import { isFreePort } from '@coinrack/host/free-port.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
+import { OperationError } from '../errors.ts'
 import type { Ordering } from '../seams.ts'
 import type { Services } from '../services.ts'
 
@@ -39,6 +40,12 @@ export const roomFor: Ordering['roomFor'] = async (services) => {
 
 export const fits = (wanted: Share, free: Share) =>
   wanted.memory_mb <= free.memory_mb && wanted.disk_gb <= free.disk_gb
+
+const RETRY_S = 60
+
+/** What is answered when a machine cannot be placed now. */
+export const noRoom = (why: string) =>
+  new OperationError('capacity', `${why}; nothing was charged`, { retryAfter: RETRY_S })
 
 const EVERY_ADDRESS = '0.0.0.0'
 const CANDIDATES = 50

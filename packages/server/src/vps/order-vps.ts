@@ -5,7 +5,7 @@ import type { Transaction } from '../database/transaction.ts'
 import type { Call, Handler } from '../handler.ts'
 import { type CustomerBalance, lockBalance, readBalance } from '../ledger/balance.ts'
 import { offeredImages } from '../os-images.ts'
-import { fits, freeShare } from './capacity.ts'
+import { fits, freeShare, noRoom } from './capacity.ts'
 import {
   findAwaitingOrder,
   insertOrder,
@@ -119,12 +119,11 @@ function newOrder(
 
 /** What the order would cost and whether it could be placed now. Nothing is written. */
 async function quote(
-  { caller, input, db, services, fail }: OrderCall,
+  { caller, input, db, services }: OrderCall,
   plan: CatalogPlan,
   balance: CustomerBalance,
 ) {
-  if (!fits(plan, await freeShare(db, services)))
-    throw fail('capacity', 'There is no room for a machine of this plan')
+  if (!fits(plan, await freeShare(db, services))) throw noRoom('There is no room for a machine of this plan')
   const order = newOrder({ caller, input, services } as OrderCall, plan, null, services.clock.now())
   return {
     ...orderView(order),

@@ -1,15 +1,12 @@
 import type { Transaction } from '../database/transaction.ts'
-import { OperationError } from '../errors.ts'
 import { placeHold } from '../ledger/hold.ts'
 import { offeredImages } from '../os-images.ts'
 import type { Services } from '../services.ts'
-import { fits, freeShare, freeSshPort, lockPlacement } from './capacity.ts'
+import { fits, freeShare, freeSshPort, lockPlacement, noRoom } from './capacity.ts'
 import { type OrderRow, setOrderStatus } from './order-store.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
 import { insertVps } from './vps-store.ts'
-
-const RETRY_S = 60
 
 /**
  * Begins an order: the hold of its price and the wanted machine, in one transaction.
@@ -21,13 +18,13 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
   const { catalog, clock, config, driver, newId, random, sealer } = services
   const plan = catalog.plans.find(({ slug }) => slug === order.product)
   const image = (await offeredImages(driver)).find(({ osId }) => osId === order.os_id)
-  if (!plan || !image) throw full('This plan or image is no longer offered')
-  if (!image.ready) throw full(`The image ${image.name} is still being made ready`)
+  if (!plan || !image) throw noRoom('This plan or image is no longer offered')
+  if (!image.ready) throw noRoom(`The image ${image.name} is still being made ready`)
 
   await lockPlacement(tx)
-  if (!fits(plan, await freeShare(tx, services))) throw full('There is no room for a machine of this plan')
+  if (!fits(plan, await freeShare(tx, services))) throw noRoom('There is no room for a machine of this plan')
   const port = await freeSshPort(tx, services)
-  if (port === undefined) throw full('There is no free SSH port')
+  if (port === undefined) throw noRoom('There is no free SSH port')
 
   const now = clock.now()
   const holdId = newId('hold')
@@ -68,6 +65,3 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
   })
   await setOrderStatus(tx, order.id, 'provisioning', { holdId })
 }
-
-const full = (why: string) =>
-  new OperationError('capacity', `${why}; nothing was charged`, { retryAfter: RETRY_S })

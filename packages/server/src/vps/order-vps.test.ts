@@ -1,0 +1,447 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { snapshot } from '../../../../test/support/snapshot.ts'
+import { expectBooksToBalance } from '../ledger/testing.ts'
+import { startTestService, type TestService } from '../testing.ts'
+import { endPeriods, expireOrders } from './end-periods.ts'
+
+const DAY_MS = 86_400_000
+const key = `ssh-ed25519 ${Buffer.concat([
+  Buffer.from([0, 0, 0, 11]),
+  Buffer.from('ssh-ed25519'),
+  Buffer.from([0, 0, 0, 32]),
+  Buffer.alloc(32, 5),
+]).toString('base64')} agent`
+
+let service: TestService
+let token: string
+let accountId: string
+beforeAll(async () => {
+  service = await startTestService({
+    env: { COINRACK_RATE_ORDERS: '100000/min', COINRACK_RATE_REGISTER: '100000/min' },
+  })
+})
+afterAll(async () => {
+  await expectBooksToBalance(service.services.db)
+  await service.close()
+})
+beforeEach(async () => {
+  ;({ token, accountId } = await service.customer(10_000_000n))
+})
+
+const order = (body: object = {}, by = token) =>
+  service.ask('POST', '/orders', { token: by, body: { product: 'nano', os_id: 1, ...body } })
+const get = async (path: string, by = token) => (await service.ask('GET', path, { token: by })).body
+const balanceOf = async (by = token) => {
+  const { balance, held } = await get('/balance', by)
+  return { balance, held }
+}
+const statement = async (by = token) =>
+  (await get('/balance/transactions', by)).map(
+    (line: { kind: string; amount: string; held_change: string; balance: string }) => [
+      line.kind,
+      line.amount,
+      line.held_change,
+      line.balance,
+    ],
+  )
+
+describe('an order that the balance covers', () => {
+  test('default: the price is held, the machine is wanted, all of it in the answer', async () => {
+    const { status, body } = await order({ ssh_key: key, hostname: 'Web.Agents' })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      id: expect.stringMatching(/^ord_/),
+      status: 'provisioning',
+      product: 'nano',
+      os_id: 1,
+      hostname: 'web.agents',
+      total: '3.00',
+      currency: 'USD',
+      paid_from_balance: true,
+      invoice_id: null,
+      balance: '7.00',
+      service: {
+        id: body.service_id,
+        status: 'provisioning',
+        ssh_ready: false,
+        ssh: { host: '127.0.0.1', user: 'root' },
+        billing: { cycle: 'monthly', price: '3.00', paid_until: null, cancel_at_period_end: false },
+      },
+    })
+    expect(await balanceOf()).toEqual({ balance: '7.00', held: '3.00' })
+  })
+
+  test('behavior: the host name is the end of the identifier unless another is wanted', async () => {
+    const { body } = await order()
+    expect(body.hostname).toBe(`vps-${body.service_id.slice(-6)}`)
+  })
+
+  test('behavior: the machine gets what was ordered, and the host key that the buyer is shown', async () => {
+    const { body } = await order({ product: 'micro', os_id: 2, ssh_key: key, hostname: 'spec' })
+    await service.reconcile()
+    const { spec } = service.driver.machines.get(body.service_id)!
+    expect(spec).toMatchObject({
+      vcpus: 1,
+      memoryMb: 1024,
+      diskGb: 20,
+      image: 'debian-13',
+      hostname: 'spec',
+      sshAuthorizedKeys: [key],
+      rootPasswordHash: expect.stringMatching(/^\$6\$/),
+      sshAddress: { host: '127.0.0.1', port: body.service.ssh_port },
+    })
+    expect(body.service.ssh.known_hosts).toEqual([
+      `[127.0.0.1]:${body.service.ssh_port} ${spec.sshHostKey.publicKey}`,
+    ])
+  })
+
+  test('behavior: no two machines have the same port', async () => {
+    await service.credit(accountId, 20_000_000n)
+    const orders = await Promise.all(Array.from({ length: 8 }, () => order()))
+    expect(new Set(orders.map(({ body }) => body.service.ssh_port)).size).toBe(8)
+  })
+})
+
+describe('the money of an order', () => {
+  test('default: captured when SSH answers, not before; the paid time begins then', async () => {
+    const { body } = await order({ hostname: `slow-boot-${accountId.slice(-4)}` })
+    await service.reconcile()
+    expect(await balanceOf()).toEqual({ balance: '7.00', held: '3.00' })
+    expect((await get(`/services/${body.service_id}`)).status).toBe('provisioning')
+
+    service.clock.advance(90_000)
+    const readyAt = service.clock.now()
+    service.driver.finishBoot(body.service_id)
+    await service.reconcile()
+    service.clock.advance(90_000)
+    await service.reconcile()
+    expect(await statement()).toEqual([
+      ['charge', '0.00', '-3.00', '7.00'],
+      ['hold', '-3.00', '3.00', '7.00'],
+      ['adjustment', '10.00', '0.00', '10.00'],
+    ])
+    const vps = await get(`/services/${body.service_id}`)
+    expect(vps).toMatchObject({ status: 'active', ssh_ready: true })
+    const end = new Date(readyAt)
+    end.setUTCMonth(end.getUTCMonth() + 1)
+    expect(new Date(vps.billing.paid_until).getTime()).toBeLessThanOrEqual(end.getTime())
+    expect(new Date(vps.billing.paid_until).getTime() - readyAt.getTime()).toBeGreaterThanOrEqual(28 * DAY_MS)
+    expect(await get(`/orders/${body.id}`)).toMatchObject({ status: 'active', failure_reason: null })
+  })
+
+  test('behavior: a machine that fails a few times is tried again, and charged once', async () => {
+    const { body } = await order({ hostname: 'fail-ensure-3' })
+    await service.reconcile()
+    expect((await get(`/services/${body.service_id}`)).status).toBe('active')
+    expect(await balanceOf()).toEqual({ balance: '7.00', held: '0.00' })
+    expect((await statement()).filter(([kind]: string[]) => kind === 'charge')).toHaveLength(1)
+  })
+
+  test('behavior: a machine that cannot be made is given back whole, with the reason', async () => {
+    const { body } = await order({ hostname: 'no-space' })
+    await service.reconcile()
+    expect(await balanceOf()).toEqual({ balance: '10.00', held: '0.00' })
+    const failed = await get(`/orders/${body.id}`)
+    expect(failed).toMatchObject({ status: 'failed', failure_reason: 'The host had no room for the machine' })
+    expect((await statement())[0]).toEqual(['hold_release', '3.00', '-3.00', '10.00'])
+    expect(await get(`/services/${body.service_id}`)).toMatchObject({
+      status: 'failed',
+      password_available: false,
+    })
+    expect(service.driver.machines.has(body.service_id)).toBe(false)
+    const { rows } = await service.services.db.query('select state, reason from hold where purpose = $1', [
+      body.id,
+    ])
+    expect(rows).toEqual([{ state: 'voided', reason: failed.failure_reason }])
+  })
+
+  test('behavior: a machine that never answers is given back after fifteen minutes', async () => {
+    const { body } = await order({ hostname: 'fail-boot' })
+    await service.reconcile()
+    expect(await balanceOf()).toEqual({ balance: '7.00', held: '3.00' })
+    service.clock.advance(15 * 60_000 + 1)
+    await service.reconcile()
+    expect(await balanceOf()).toEqual({ balance: '10.00', held: '0.00' })
+    expect(await get(`/orders/${body.id}`)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'SSH did not answer in time',
+    })
+    expect(service.driver.machines.has(body.service_id)).toBe(false)
+  })
+
+  test.each([1, 3])(
+    'behavior: of twelve orders at the same moment %i are paid by what covers so many',
+    async (covered) => {
+      const buyer = await service.customer(BigInt(covered) * 3_000_000n + 2_999_999n)
+      const all = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => order({ hostname: `web-${index}` }, buyer.token)),
+      )
+      expect(all.map(({ status }) => status).sort()).toEqual([
+        ...Array(covered).fill(200),
+        ...Array(12 - covered).fill(402),
+      ])
+      await service.reconcile()
+      const { balance, held } = await balanceOf(buyer.token)
+      expect([balance, held]).toEqual(['2.999999', '0.00'])
+      expect(await get('/services', buyer.token)).toHaveLength(covered)
+    },
+  )
+})
+
+describe('an order that the balance does not cover', () => {
+  let poor: { token: string; accountId: string }
+  beforeEach(async () => {
+    poor = await service.customer(1_000_000n)
+  })
+
+  test('error: 402 with the amounts, and an unpaid invoice', async () => {
+    const { status, body } = await order({}, poor.token)
+    expect(status).toBe(402)
+    expect(body).toMatchObject({
+      code: 'insufficient_balance',
+      required: '3.00',
+      balance: '1.00',
+      shortfall: '2.00',
+      currency: 'USD',
+      paid_from_balance: false,
+      invoice: { kind: 'order', status: 'unpaid', amount: '3.00', order_id: body.order_id },
+      checkout_url: body.invoice.checkout_url,
+    })
+    expect(body.next_steps.map(({ tool }: { tool: string }) => tool)).toEqual([
+      'pay_invoice',
+      'topup_balance',
+    ])
+    expect(await get(`/orders/${body.order_id}`, poor.token)).toMatchObject({
+      status: 'awaiting_payment',
+      service_id: null,
+      invoice_id: body.invoice.id,
+    })
+    expect(await balanceOf(poor.token)).toEqual({ balance: '1.00', held: '0.00' })
+  })
+
+  test('behavior: the same order again is the same order; another is another', async () => {
+    const wanted = { ssh_key: key, hostname: 'web' }
+    const first = (await order(wanted, poor.token)).body
+    const again = (await order(wanted, poor.token)).body
+    expect([again.order_id, again.invoice.id]).toEqual([first.order_id, first.invoice.id])
+    for (const other of [
+      {},
+      { ...wanted, os_id: 2 },
+      { ...wanted, product: 'micro' },
+      { ...wanted, hostname: 'db' },
+      { hostname: 'web' },
+    ]) {
+      expect((await order(other, poor.token)).body.order_id).not.toBe(first.order_id)
+    }
+    expect(await get('/orders/list', poor.token)).toHaveLength(6)
+  })
+
+  test('behavior: of ten at the same moment one order and one invoice come', async () => {
+    const all = await Promise.all(Array.from({ length: 10 }, () => order({}, poor.token)))
+    expect(new Set(all.map(({ body }) => `${body.order_id} ${body.invoice.id}`)).size).toBe(1)
+    expect(await get('/invoices', poor.token)).toHaveLength(1)
+  })
+
+  test('behavior: sent again after a top-up it is provisioned, and its invoice is paid', async () => {
+    const refused = (await order({}, poor.token)).body
+    await service.credit(poor.accountId, 2_000_000n)
+    const { status, body } = await order({}, poor.token)
+    expect(status).toBe(200)
+    expect(body.id).toBe(refused.order_id)
+    expect(body.balance).toBe('0.00')
+    expect(await get(`/invoices/${refused.invoice.id}`, poor.token)).toMatchObject({ status: 'paid' })
+    expect(await get('/orders/list', poor.token)).toHaveLength(1)
+    await service.reconcile()
+    expect((await get(`/services/${body.service_id}`, poor.token)).status).toBe('active')
+  })
+
+  test('behavior: paid by pay_invoice from the balance it is provisioned, once', async () => {
+    const refused = (await order({}, poor.token)).body
+    await service.credit(poor.accountId, 5_000_000n)
+    const pay = () =>
+      service.ask('POST', `/invoices/${refused.invoice.id}/pay`, {
+        token: poor.token,
+        body: { method: 'balance' },
+      })
+    const all = await Promise.all(Array.from({ length: 5 }, pay))
+    expect(all.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409])
+    await service.reconcile()
+    expect(await balanceOf(poor.token)).toEqual({ balance: '3.00', held: '0.00' })
+    expect(await get('/services', poor.token)).toHaveLength(1)
+  })
+
+  test('behavior: create_invoice=false leaves nothing', async () => {
+    const before = await snapshot(service.services.db)
+    const { status, body } = await order({ create_invoice: false }, poor.token)
+    expect([status, body.code, body.invoice, body.order_id, body.checkout_url]).toEqual([
+      402,
+      'insufficient_balance',
+      null,
+      null,
+      null,
+    ])
+    expect(await snapshot(service.services.db)).toEqual(before)
+  })
+
+  test('behavior: after a day it is expired, and the same order is a new one', async () => {
+    const first = (await order({}, poor.token)).body
+    service.clock.advance(DAY_MS)
+    await expireOrders(service.services)
+    expect(await get(`/orders/${first.order_id}`, poor.token)).toMatchObject({
+      status: 'expired',
+      service_id: null,
+    })
+    await service.credit(poor.accountId, 5_000_000n)
+    const second = (await order({}, poor.token)).body
+    expect(second.id).not.toBe(first.order_id)
+  })
+
+  test('behavior: money owed from a reversed payment is in the way of any order', async () => {
+    await service.services.db.query(
+      'update customer_balance set available = 0, owed = -500000 where account_id = $1',
+      [poor.accountId],
+    )
+    const { status, body } = await order({}, poor.token)
+    await service.services.db.query(
+      'update customer_balance set available = 1000000, owed = 0 where account_id = $1',
+      [poor.accountId],
+    )
+    expect([status, body.code, body.owed, body.shortfall]).toEqual([402, 'account_owes', '0.50', '3.50'])
+  })
+})
+
+describe('before anything is held', () => {
+  const full = async (body: object = {}) => {
+    const before = await snapshot(service.services.db)
+    const answer = await order(body)
+    expect(await snapshot(service.services.db)).toEqual(before)
+    return answer
+  }
+
+  test('default: dry_run shows the price and makes nothing', async () => {
+    const { status, body } = await full({ dry_run: true, product: 'micro' })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      status: 'quote',
+      total: '5.00',
+      service_id: null,
+      service: null,
+      paid_from_balance: false,
+    })
+  })
+
+  test('behavior: dry_run tells the price to who cannot pay it', async () => {
+    const { token: poor } = await service.customer()
+    expect((await order({ dry_run: true }, poor)).body).toMatchObject({
+      status: 'quote',
+      total: '3.00',
+      balance: '0.00',
+    })
+  })
+
+  test('behavior: a max_price that is the price is enough', async () => {
+    expect((await order({ max_price: 3 })).status).toBe(200)
+    expect((await order({ max_price: '3.00' })).status).toBe(200)
+  })
+
+  test.each([{ dry_run: false }, { dry_run: true }])('error: 503 when the host is full, %j', async (body) => {
+    const { driver } = service.services
+    service.services.driver = { ...driver, capacity: async () => ({ vcpus: 8, memoryMb: 400, diskGb: 500 }) }
+    const answer = await full(body)
+    service.services.driver = driver
+    expect(answer).toMatchObject({ status: 503, body: { code: 'capacity' } })
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+  })
+
+  test('error: 503 when no port is free', async () => {
+    const { config } = service.services
+    const { rows } = await service.services.db.query(
+      'select ssh_port from vps where machine_gone_at is null limit 1',
+    )
+    const taken = rows[0]!.ssh_port
+    service.services.config = { ...config, sshPorts: { from: taken, to: taken } }
+    const answer = await full()
+    service.services.config = config
+    expect(answer).toMatchObject({ status: 503, body: { code: 'capacity' } })
+  })
+
+  test('behavior: machines at the same moment do not take more than there is', async () => {
+    const rich = await service.customer(100_000_000n)
+    const { rows } = await service.services.db.query<{ memory: bigint }>(
+      'select coalesce(sum(memory_mb), 0)::bigint as memory from vps where machine_gone_at is null',
+    )
+    const { driver } = service.services
+    const memoryMb = Number(rows[0]!.memory) + 2 * 512 + 100
+    service.services.driver = { ...driver, capacity: async () => ({ vcpus: 8, memoryMb, diskGb: 100_000 }) }
+    const all = await Promise.all(Array.from({ length: 8 }, () => order({}, rich.token)))
+    service.services.driver = driver
+    expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 503, 503, 503, 503, 503, 503])
+    expect(await balanceOf(rich.token)).toEqual({ balance: '94.00', held: '6.00' })
+  })
+
+  test('behavior: what a deleted machine had is free again', async () => {
+    const { body } = await order({ hostname: 'short-lived' })
+    await service.reconcile()
+    await service.ask('POST', `/services/${body.service_id}/cancel`, {
+      token,
+      body: { mode: 'immediate', confirm: 'short-lived' },
+    })
+    await service.reconcile()
+    await endPeriods(service.services)
+    const { rows } = await service.services.db.query('select machine_gone_at from vps where id = $1', [
+      body.service_id,
+    ])
+    expect(rows[0]!.machine_gone_at).not.toBeNull()
+    const again = await order()
+    expect(again.body.service.ssh_port).toBeLessThanOrEqual(body.service.ssh_port)
+  })
+})
+
+describe('lists', () => {
+  test('default: orders and services, newest first, page by page', async () => {
+    const rich = await service.customer(30_000_000n)
+    const ids: string[] = []
+    for (let index = 0; index < 5; index++) {
+      service.clock.advance(1000)
+      ids.unshift((await order({}, rich.token)).body.id)
+    }
+    const seen: string[] = []
+    let path: string | undefined = '/orders/list?limit=2'
+    while (path) {
+      const page = await service.ask('GET', path, { token: rich.token })
+      expect(page.body.length).toBeLessThanOrEqual(2)
+      seen.push(...page.body.map(({ id }: { id: string }) => id))
+      path = /<\/api\/v1\/eqvps([^>]+)>; rel="next"/.exec(String(page.headers.link ?? ''))?.[1]
+    }
+    expect(seen).toEqual(ids)
+    const tool = await service.tool('list_orders', { limit: 2 }, { token: rich.token })
+    expect(tool.body.items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 2))
+    expect(tool.body.next_cursor).toBe(ids[1])
+  })
+
+  test("behavior: nobody sees another's", async () => {
+    await order()
+    const { token: other } = await service.customer()
+    expect(await get('/orders/list', other)).toEqual([])
+    expect(await get('/services', other)).toEqual([])
+    expect(await get('/balance/transactions', other)).toEqual([])
+  })
+
+  test('behavior: failed and deleted ones only when asked for', async () => {
+    const { body } = await order({ hostname: 'no-space' })
+    await service.reconcile()
+    expect(await get('/services')).toEqual([])
+    expect((await get('/services?status=failed')).map(({ id }: { id: string }) => id)).toEqual([
+      body.service_id,
+    ])
+  })
+
+  test('behavior: the balance tells what the services cost and how long it lasts', async () => {
+    await order()
+    const balance = await get('/balance')
+    // 3.00 USD over the 730 hours of a month, rounded up.
+    expect(balance.burn_per_hour).toBe('0.00411')
+    const left = new Date(balance.runs_out_at).getTime() - service.clock.now().getTime()
+    expect(left).toBe(Math.floor((7_000_000 * 3_600_000) / 4110))
+  })
+})
