@@ -22,7 +22,7 @@ export async function guestsOf(serviceId: string): Promise<number> {
 
 /** How often the account was charged, and what is still held. */
 export async function chargesOf(customer: Client): Promise<{ charges: number; held: bigint }> {
-  const { items } = await customer.listTransactions({})
+  const { items } = await customer.listTransactions({ limit: 100 })
   const { held } = await customer.getBalance()
   return { charges: items.filter(({ kind }) => kind === 'charge').length, held }
 }
