@@ -26,11 +26,12 @@ export const getVpsStatus: Handler<'getVpsStatus'> = async ({ input, caller, res
     : shownVps(resource)
 
   const mayReveal = input.reveal && caller.scopes.includes('manage')
-  const ready = row.password_available && row.ssh_ready && row.status === 'active'
-  const sealed = mayReveal && ready ? await takeRootPassword(db, id) : undefined
+  const reveal = mayReveal && row.password_available && row.ssh_ready && row.status === 'active'
+  const sealed = reveal ? await takeRootPassword(db, id) : undefined
   return {
     ...vpsView(row),
-    password_available: row.password_available && !sealed,
+    // Taken by this read, or by another at the same moment.
+    password_available: row.password_available && !reveal,
     ...(sealed ? { root_password: services.sealer.open(sealed, `root-password:${id}`) } : {}),
     metrics: row.observation ?? NOTHING_SEEN,
   }

@@ -4,7 +4,7 @@ import type { Services } from '../services.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'
 import { metricsOf, type Sample } from './metrics.ts'
 import { planVps } from './plan-vps.ts'
-import { updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts'
+import { recordVps, updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts'
 
 /** Announced when something is wanted of a machine, so that the next pass does not wait for its time. */
 export const RECONCILE_VPS = 'reconcile-vps'
@@ -95,7 +95,7 @@ async function reconcileOne(services: Services, samples: Map<string, Sample>, id
     case 'deliver':
       return deliverVps(services, id)
     case 'record':
-      await updateVps(db, id, { status: step.status, ssh_ready: step.sshReady, observation })
+      await recordVps(db, row, { status: step.status, ssh_ready: step.sshReady, observation })
       return announce(db, id)
     case 'nothing':
       if (row.status === 'active') await updateVps(db, id, { observation })

@@ -176,3 +176,16 @@ export async function updateVps(
     [id, ...Object.values(change)],
   )
 }
+
+/** Writes down what was seen of a machine, unless something else is wanted of it by now. */
+export async function recordVps(
+  db: Queryable,
+  row: Pick<VpsRow, 'id' | 'status' | 'wanted' | 'wanted_boot'>,
+  seen: Pick<VpsRow, 'status' | 'ssh_ready' | 'observation'>,
+): Promise<void> {
+  await db.query(
+    `update vps set status = $5, ssh_ready = $6, observation = $7
+     where id = $1 and status = $2 and wanted = $3 and wanted_boot = $4`,
+    [row.id, row.status, row.wanted, row.wanted_boot, seen.status, seen.ssh_ready, seen.observation],
+  )
+}

@@ -1,0 +1,270 @@
+import type { VpsDriver } from '@coinrack/compute/vps-driver.ts'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectBooksToBalance } from '../ledger/testing.ts'
+import type { Services } from '../services.ts'
+import { startTestService, type TestService } from '../testing.ts'
+import { createVpsReconciler } from './reconcile-vps.ts'
+
+/*
+ * The reconciler killed at every step: each statement and each call of the driver fails once, before or after it had
+ * its effect, and a new process goes on from there. Every order ends with one machine and one charge.
+ */
+
+class Killed extends Error {}
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService({
+    env: { COINRACK_RATE_REGISTER: '100000/min', COINRACK_RATE_ORDERS: '100000/min' },
+  })
+})
+afterAll(async () => {
+  await expectBooksToBalance(service.services.db)
+  await service.close()
+})
+
+/** Dies at the step of this number, counted over all that goes through it; from then on nothing works any more. */
+function mortal(dieAt: number, when: 'before' | 'after') {
+  const life = { steps: 0, isDead: false }
+  const step = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (life.isDead) throw new Killed()
+    life.steps++
+    const last = life.steps === dieAt
+    if (last && when === 'before') life.isDead = true
+    if (life.isDead) throw new Killed()
+    const result = await work().finally(() => {
+      if (last) life.isDead = true
+    })
+    if (life.isDead) throw new Killed()
+    return result
+  }
+  return { life, step }
+}
+
+function mortalServices(services: Services, step: ReturnType<typeof mortal>['step']): Services {
+  const driver = Object.fromEntries(
+    Object.entries(services.driver).map(([name, call]) => [
+      name,
+      typeof call === 'function'
+        ? (...args: never[]) => step(() => (call as (...a: never[]) => Promise<unknown>)(...args))
+        : call,
+    ]),
+  ) as unknown as VpsDriver
+  const db = {
+    query: (...args: never[]) =>
+      step(() => (services.db.query as (...a: never[]) => Promise<unknown>)(...args)),
+    async connect() {
+      const client = await services.db.connect()
+      return {
+        query: (text: never, ...rest: never[]) =>
+          // A dead process ends its connection, which rolls back.
+          String(text) === 'rollback'
+            ? client.query('rollback')
+            : step(() => (client.query as (...a: never[]) => Promise<unknown>)(text, ...rest)),
+        release: () => client.release(),
+      }
+    },
+  } as unknown as pg.Pool
+  return { ...services, driver, db }
+}
+
+async function runLife(services: Services): Promise<void> {
+  const reconciler = createVpsReconciler(services)
+  for (let pass = 0; pass < 8; pass++) {
+    try {
+      await reconciler.pass()
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error
+    }
+    await reconciler.idle()
+  }
+}
+
+async function order(hostname = 'web') {
+  const customer = await service.customer(10_000_000n)
+  const { body } = await service.ask('POST', '/orders', {
+    token: customer.token,
+    body: { product: 'nano', os_id: 1, hostname },
+  })
+  return { ...customer, id: body.service_id as string, orderId: body.id as string }
+}
+const ask = (vps: { id: string; token: string }, path: string, body: object) =>
+  service.ask('POST', `/services/${vps.id}/${path}`, { token: vps.token, body })
+const statement = async (token: string): Promise<string[]> =>
+  (await service.ask('GET', '/balance/transactions', { token })).body.map(
+    ({ kind }: { kind: string }) => kind,
+  )
+const balanceOf = async (token: string) => {
+  const { balance, held } = (await service.ask('GET', '/balance', { token })).body
+  return [balance, held]
+}
+const read = async (vps: { id: string; token: string }) =>
+  (await service.ask('GET', `/services/${vps.id}?reveal=false`, { token: vps.token })).body
+
+type Vps = Awaited<ReturnType<typeof order>>
+interface Story {
+  name: string
+  prepare(): Promise<Vps>
+  expect(vps: Vps): Promise<void>
+}
+const stories: Story[] = [
+  {
+    name: 'from order to ready: one machine, one charge',
+    prepare: () => order(),
+    async expect(vps) {
+      expect(await read(vps)).toMatchObject({ status: 'active', ssh_ready: true, password_available: true })
+      expect(service.driver.machines.get(vps.id)!.starts).toBe(1)
+      expect(await statement(vps.token)).toEqual(['charge', 'hold', 'adjustment'])
+      expect(await balanceOf(vps.token)).toEqual(['7.00', '0.00'])
+    },
+  },
+  {
+    name: 'an order that fails: no machine, all given back',
+    prepare: () => order('no-space'),
+    async expect(vps) {
+      expect(await read(vps)).toMatchObject({ status: 'failed', password_available: false })
+      expect(service.driver.machines.has(vps.id)).toBe(false)
+      expect(await statement(vps.token)).toEqual(['hold_release', 'hold', 'adjustment'])
+      expect(await balanceOf(vps.token)).toEqual(['10.00', '0.00'])
+    },
+  },
+  {
+    name: 'stop: it is stopped and stays so',
+    async prepare() {
+      const vps = await order()
+      await service.reconcile()
+      await ask(vps, 'power', { action: 'stop' })
+      return vps
+    },
+    async expect(vps) {
+      expect(await read(vps)).toMatchObject({ status: 'stopped', ssh_ready: false })
+      expect(service.driver.machines.get(vps.id)!.startedAt).toBeUndefined()
+    },
+  },
+  {
+    name: 'reboot: it runs again, and was started once more, or twice when killed between',
+    async prepare() {
+      const vps = await order()
+      await service.reconcile()
+      await ask(vps, 'power', { action: 'reboot' })
+      return vps
+    },
+    async expect(vps) {
+      expect(await read(vps)).toMatchObject({ status: 'active', ssh_ready: true })
+      expect([2, 3]).toContain(service.driver.machines.get(vps.id)!.starts)
+    },
+  },
+  {
+    name: 'immediate cancel: the machine is gone, credited once',
+    async prepare() {
+      const vps = await order()
+      await service.reconcile()
+      await ask(vps, 'cancel', { mode: 'immediate', confirm: 'web' })
+      return vps
+    },
+    async expect(vps) {
+      expect(await read(vps)).toMatchObject({ status: 'deleted' })
+      expect(service.driver.machines.has(vps.id)).toBe(false)
+      expect(await statement(vps.token)).toEqual(['refund', 'charge', 'hold', 'adjustment'])
+      const { rows } = await service.services.db.query('select machine_gone_at from vps where id = $1', [
+        vps.id,
+      ])
+      expect(rows[0]!.machine_gone_at).not.toBeNull()
+    },
+  },
+]
+
+/** Long since dead machines of other tests would be steps of every pass. */
+const forgetOthers = () =>
+  service.services.db.query('update vps set machine_gone_at = coalesce(machine_gone_at, $1)', [
+    service.clock.now(),
+  ])
+
+test.each(stories)(
+  'behavior: killed anywhere, $name',
+  async ({ prepare, expect: expectIt }) => {
+    for (const when of ['before', 'after'] as const) {
+      for (let dieAt = 1; ; dieAt++) {
+        await forgetOthers()
+        service.clock.advance(60_000)
+        const vps = await prepare()
+        const { life, step } = mortal(dieAt, when)
+        await runLife(mortalServices(service.services, step))
+        await service.reconcile()
+        await expectIt(vps).catch((error) => {
+          throw new Error(`Killed ${when} step ${dieAt}: ${error.message}`, { cause: error })
+        })
+        if (!life.isDead) {
+          // All steps were died at: fewer would mean that the faults did not bite.
+          expect(dieAt).toBeGreaterThan(4)
+          break
+        }
+      }
+    }
+  },
+  120_000,
+)
+
+test('behavior: two reconcilers at the same moment make one machine and one charge', async () => {
+  await forgetOthers()
+  const orders = await Promise.all(Array.from({ length: 5 }, () => order()))
+  await Promise.all([runLife(service.services), runLife(service.services), runLife(service.services)])
+  await service.reconcile()
+  for (const vps of orders) {
+    expect(await read(vps)).toMatchObject({ status: 'active' })
+    expect(service.driver.machines.get(vps.id)!.starts).toBe(1)
+    expect(await statement(vps.token)).toEqual(['charge', 'hold', 'adjustment'])
+  }
+})
+
+test('behavior: one machine that hangs does not keep the others waiting', async () => {
+  await forgetOthers()
+  const { driver } = service.services
+  const hanging = await order('hangs')
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const services = {
+    ...service.services,
+    driver: {
+      ...driver,
+      ensure: async (spec: Parameters<VpsDriver['ensure']>[0]) => {
+        if (spec.id === hanging.id) await held
+        return driver.ensure(spec)
+      },
+    },
+  }
+  const reconciler = createVpsReconciler(services)
+  const others = await Promise.all([order(), order()])
+  for (let pass = 0; pass < 30; pass++) {
+    await reconciler.pass()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  for (const vps of others) expect(await read(vps)).toMatchObject({ status: 'active' })
+  expect(await read(hanging)).toMatchObject({ status: 'provisioning' })
+  release()
+  await reconciler.idle()
+  await service.reconcile()
+  expect(await read(hanging)).toMatchObject({ status: 'active' })
+})
+
+test('behavior: a steady machine is looked at now and then, not at every pass', async () => {
+  await forgetOthers()
+  await order()
+  await service.reconcile()
+  let looks = 0
+  const { driver } = service.services
+  const observe: VpsDriver['observe'] = (id) => {
+    looks++
+    return driver.observe(id)
+  }
+  const reconciler = createVpsReconciler({ ...service.services, driver: { ...driver, observe } })
+  for (let pass = 0; pass < 10; pass++) {
+    await reconciler.pass()
+    await reconciler.idle()
+    service.clock.advance(1000)
+  }
+  expect(looks).toBe(1)
+})
