@@ -1,0 +1,116 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { announce, type Changes, listenForChanges, readUntil } from './changes.ts'
+import { openPool } from './pool.ts'
+import { createTestDatabase } from './testing.ts'
+import { inTransaction } from './transaction.ts'
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>
+let pool: pg.Pool
+let changes: Changes
+beforeAll(async () => {
+  database = await createTestDatabase()
+  pool = openPool(database.url, { size: 4, onError: () => {} })
+  changes = await listenForChanges(database.url, () => {})
+})
+afterAll(async () => {
+  await changes.close()
+  await pool.end()
+  await database.drop()
+})
+
+const timed = async <T>(work: Promise<T>) => {
+  const begun = performance.now()
+  return { value: await work, milliseconds: performance.now() - begun }
+}
+
+test('default: a wait ends when its topic changes, and not when another does', async () => {
+  let ended = false
+  const wait = changes.wait('vps_1', 10_000).then((value) => {
+    ended = true
+    return value
+  })
+  await announce(pool, 'vps_2')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(ended).toBe(false)
+  await announce(pool, 'vps_1')
+  expect(await wait).toBe(true)
+})
+
+test('behavior: a change is told when its transaction is committed, and not when it is rolled back', async () => {
+  const topics: string[] = []
+  const unsubscribe = changes.subscribe((topic) => topics.push(topic))
+  await inTransaction(pool, async (tx) => {
+    await announce(tx, 'rolled-back')
+    throw new Error('no')
+  }).catch(() => {})
+  await inTransaction(pool, async (tx) => {
+    await announce(tx, 'committed')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(topics).toEqual([])
+  })
+  await changes.wait('nothing', 100)
+  unsubscribe()
+  expect(topics).toEqual(['committed'])
+})
+
+test('behavior: without a change it ends with its time', async () => {
+  const { value, milliseconds } = await timed(changes.wait('quiet', 100))
+  expect(value).toBe(true)
+  expect(milliseconds).toBeGreaterThanOrEqual(95)
+})
+
+test('behavior: readUntil reads again at each change, and misses none that comes while it reads', async () => {
+  let value = 0
+  const read = async () => {
+    const seen = value
+    // The change comes after the read has seen the old value, and before it answers.
+    if (seen === 0) {
+      value = 1
+      await announce(pool, 'counter')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    return seen
+  }
+  const { value: last, milliseconds } = await timed(
+    readUntil(changes, 'counter', 20, read, (seen) => seen === 1),
+  )
+  expect(last).toBe(1)
+  expect(milliseconds).toBeLessThan(5_000)
+})
+
+test('behavior: readUntil with no time reads once', async () => {
+  let reads = 0
+  expect(
+    await readUntil(
+      changes,
+      'x',
+      0,
+      async () => ++reads,
+      () => false,
+    ),
+  ).toBe(1)
+})
+
+test('behavior: a lost connection is opened again', async () => {
+  await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %'`)
+  const deadline = performance.now() + 10_000
+  let heard = false
+  const unsubscribe = changes.subscribe(() => {
+    heard = true
+  })
+  while (!heard && performance.now() < deadline) {
+    await announce(pool, 'again')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  unsubscribe()
+  expect(heard).toBe(true)
+})
+
+test('behavior: closing ends every wait', async () => {
+  const other = await listenForChanges(database.url, () => {})
+  const wait = other.wait('never', 60_000)
+  await other.close()
+  expect(await wait).toBe(false)
+  expect(await other.wait('never', 60_000)).toBe(false)
+})

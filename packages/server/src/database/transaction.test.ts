@@ -1,0 +1,86 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { openPool } from './pool.ts'
+import { createTestDatabase } from './testing.ts'
+import { inTransaction } from './transaction.ts'
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>
+let pool: pg.Pool
+beforeAll(async () => {
+  database = await createTestDatabase()
+  pool = openPool(database.url, { size: 4, onError: () => {} })
+  await pool.query('create table counter (id int primary key, value bigint not null)')
+})
+afterAll(async () => {
+  await pool.end()
+  await database.drop()
+})
+beforeEach(() => pool.query('truncate counter; insert into counter values (1, 0), (2, 0)'))
+
+const values = async () =>
+  (await pool.query('select value from counter order by id')).rows.map(({ value }) => value)
+
+test('default: committed when the work returns', async () => {
+  const result = await inTransaction(pool, async (tx) => {
+    await tx.query('update counter set value = 5 where id = 1')
+    return 'done'
+  })
+  expect(result).toBe('done')
+  expect(await values()).toEqual([5n, 0n])
+})
+
+test('behavior: rolled back when it throws, and the connection is good for the next', async () => {
+  for (let time = 0; time < 10; time++) {
+    const work = inTransaction(pool, async (tx) => {
+      await tx.query('update counter set value = 5')
+      throw new Error('no')
+    })
+    await expect(work).rejects.toThrow('no')
+  }
+  expect(await values()).toEqual([0n, 0n])
+})
+
+test('behavior: a statement that fails rolls back what was before it', async () => {
+  const work = inTransaction(pool, async (tx) => {
+    await tx.query('update counter set value = 5')
+    await tx.query('insert into counter values (1, 1)')
+  })
+  await expect(work).rejects.toThrow(/unique/)
+  expect(await values()).toEqual([0n, 0n])
+})
+
+test('behavior: of two that wait for each other one is repeated, and both are done once', async () => {
+  let [runs, waiting] = [0, 0]
+  const crossing = (first: number, second: number) =>
+    inTransaction(pool, async (tx) => {
+      runs++
+      await tx.query('update counter set value = value + 1 where id = $1', [first])
+      waiting++
+      while (waiting < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+      await tx.query('update counter set value = value + 1 where id = $1', [second])
+    })
+  await Promise.all([crossing(1, 2), crossing(2, 1)])
+  expect(runs).toBe(3)
+  expect(await values()).toEqual([2n, 2n])
+})
+
+test('error: a deadlock that does not end is given up after five times', async () => {
+  let runs = 0
+  const work = inTransaction(pool, async () => {
+    runs++
+    throw Object.assign(new Error('deadlock detected'), { code: '40P01' })
+  })
+  await expect(work).rejects.toThrow('deadlock')
+  expect(runs).toBe(5)
+})
+
+test('behavior: a connection that was cut is not used again', async () => {
+  const work = inTransaction(pool, async (tx) => {
+    const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
+    await pool.query('select pg_terminate_backend($1)', [rows[0]!.pid])
+    await tx.query('select 1')
+  })
+  await expect(work).rejects.toThrow()
+  for (let time = 0; time < 8; time++)
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
