@@ -91,7 +91,7 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
       expect(await inside('hostname; cat /etc/hostname')).toBe(`${spec.hostname}\n${spec.hostname}`)
       expect(await inside('getent hosts "$(hostname)"')).toContain(spec.hostname)
       expect(await inside('cat /root/.ssh/authorized_keys')).toBe(spec.sshAuthorizedKeys.join('\n'))
-      expect(await inside('cut -d: -f2 /etc/shadow | head -1')).toBe(spec.rootPasswordHash)
+      expect(await inside('getent shadow root | cut -d: -f2')).toBe(spec.rootPasswordHash)
       expect(await inside('cat /etc/ssh/ssh_host_ed25519_key.pub')).toBe(spec.sshHostKey.publicKey)
       expect(await inside('nproc')).toBe(String(spec.vcpus))
       expect(Number(await inside('df --output=size -BM / | tail -1 | tr -dc 0-9'))).toBeGreaterThan(

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { adoptDetached } from '@coinrack/host/detached-process.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -62,7 +63,7 @@ vpsDriverSuite(`QEMU with ${IMAGE}`, async () => {
     pause: () => sleep(500),
     crash: async (id) => {
       for (const pid of await processesOf(id)) process.kill(pid, 'SIGKILL')
-      while ((await processesOf(id)).length > 0) await sleep(20)
+      while (await adoptDetached(join(dataFolder, 'machines', id, 'qemu.pid'))) await sleep(20)
     },
     traces: async (id) => [
       ...(await processesOf(id)).map((pid) => `process ${pid}`),

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { type GuestOptions, guestArguments, macAddress } from './command-line.ts'
+
+const options: GuestOptions = {
+  id: 'vps_00000000000000000000000001',
+  vcpus: 2,
+  memoryMb: 512,
+  accelerator: 'tcg',
+  clockOptions: ['tsc_early_khz=2596122', 'tsc=reliable'],
+  isFirstBoot: false,
+  listen: { host: '127.0.0.1', port: 22_022 },
+}
+
+/** The values of every appearance of an option. */
+function valuesOf(name: string, args: string[]): string[] {
+  return args.flatMap((arg, at) => (arg === name ? [args[at + 1]!] : []))
+}
+
+test('default: the guest is cut off, but for SSH from its address', () => {
+  const args = guestArguments(options)
+  expect(valuesOf('-netdev', args)).toEqual([
+    'user,id=net,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:22022-:22',
+  ])
+})
+
+test('default: QEMU can not gain privileges, nor start programs', () => {
+  const args = guestArguments(options)
+  expect(args).toContain('-nodefaults')
+  expect(valuesOf('-sandbox', args)).toEqual([
+    'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
+  ])
+})
+
+test("default: the customer's disk honours flushes, and the machine boots from it alone", () => {
+  const args = guestArguments(options)
+  expect(valuesOf('-drive', args)).toHaveLength(1)
+  expect(valuesOf('-drive', args)[0]).toContain('cache=writeback')
+  expect(args).not.toContain('-kernel')
+})
+
+test('behavior: the seed is attached at first boot only', () => {
+  const drives = valuesOf('-drive', guestArguments({ ...options, isFirstBoot: true }))
+  expect(drives).toHaveLength(2)
+  expect(drives[1]).toContain('file=seed.tar')
+})
+
+test("behavior: an emulated guest is told of the host's clock, an accelerated one is not", () => {
+  expect(valuesOf('-smbios', guestArguments(options))).toEqual([
+    'type=11,value=tsc_early_khz=2596122 tsc=reliable',
+  ])
+  const kvm = guestArguments({ ...options, accelerator: 'kvm' })
+  expect(valuesOf('-smbios', kvm)).toEqual([])
+  expect(valuesOf('-accel', kvm)).toEqual(['kvm'])
+})
+
+test('behavior: a machine keeps its hardware address, and shares it with no other', () => {
+  expect(macAddress('vps_1')).toBe(macAddress('vps_1'))
+  expect(macAddress('vps_1')).toMatch(/^52:54:00(:[0-9a-f]{2}){3}$/)
+  expect(macAddress('vps_1')).not.toBe(macAddress('vps_2'))
+})

@@ -1,0 +1,45 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runCommand } from '@coinrack/host/run-command.ts'
+import { expect, test } from 'vitest'
+import { makeSpec } from '../testing.ts'
+import { isWiped, makeSeed } from './seed.ts'
+import { makeTar } from './tar.ts'
+
+const mtime = new Date('2030-01-01T00:00:00Z')
+
+test('default: tar unpacks what makes the machine itself', async () => {
+  const spec = makeSpec({
+    hostname: 'web-1.example.net',
+    sshAuthorizedKeys: ['ssh-ed25519 AAAA a', 'ssh-rsa BBBB b'],
+  })
+  const folder = await mkdtemp(join(tmpdir(), 'coinrack-seed-'))
+  try {
+    await runCommand('tar', ['-xpf', '-', '-C', folder], { input: makeSeed(spec, mtime) })
+    const read = (path: string) => readFile(join(folder, path), 'utf8')
+    expect(await read('etc/hostname')).toBe('web-1.example.net\n')
+    expect(await read('etc/hosts')).toContain('127.0.1.1 web-1.example.net web-1\n')
+    expect(await read('root/.ssh/authorized_keys')).toBe('ssh-ed25519 AAAA a\nssh-rsa BBBB b\n')
+    expect(await read('run/coinrack/root-password-hash')).toBe(`${spec.rootPasswordHash}\n`)
+    const modeOf = async (path: string) => (await stat(join(folder, path))).mode & 0o777
+    expect(await modeOf('root/.ssh')).toBe(0o700)
+    expect(await modeOf('etc/ssh/ssh_host_ed25519_key')).toBe(0o600)
+    expect(await modeOf('etc/hostname')).toBe(0o644)
+    expect((await stat(join(folder, 'etc/hostname'))).mtime).toEqual(mtime)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('behavior: a seed is whole blocks of a disk, and wiped when it is all zeros', () => {
+  const seed = makeSeed(makeSpec(), mtime)
+  expect(seed.length % 4096).toBe(0)
+  expect(isWiped(seed)).toBe(false)
+  expect(isWiped(seed.fill(0))).toBe(true)
+})
+
+test('error: a path that the format can not hold', () => {
+  const entry = { path: 'x'.repeat(100), mode: 0o644, content: '' }
+  expect(() => makeTar([entry], { mtime, size: 512 })).toThrow(RangeError)
+})
