@@ -224,6 +224,18 @@ describe.each(ways)('%s', (way, ask) => {
   )
 })
 
+test('behavior: HEAD reads what changes nothing, and does nothing else', async () => {
+  const readable = new Set(operationList.flatMap(([, op]) => (op.effect === 'read' ? [op.path] : [])))
+  for (const [, op] of operationList) {
+    const path = op.path.replace('{id}', op.resource ? owned[op.resource] : '')
+    const { status } = await service.ask('HEAD', path, { token: owner.token })
+    expect([op.path, status]).toEqual([op.path, readable.has(op.path) ? 200 : 405])
+  }
+  await service.reconcile()
+  const { body } = await service.ask('GET', `/services/${owned.service}`, { token: owner.token })
+  expect(body).toHaveProperty('root_password')
+})
+
 test('behavior: tokens live a year, to the second', async () => {
   const { token } = await service.customer()
   service.clock.advance(YEAR_MS - 86_400_000 - 1)

@@ -67,7 +67,7 @@ export interface TestService {
   /** Mail that was sent, newest last. */
   mails: Mail[]
   ask(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     options?: { token?: string; body?: unknown; headers?: Record<string, string>; address?: string },
   ): Promise<Reply>

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer, Dispatch } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** Every operation of the contract as a route below the base path, its aliases included. */
 export function registerRest(app: FastifyInstance, dispatch: Dispatch): void {
@@ -12,10 +12,15 @@ export function registerRest(app: FastifyInstance, dispatch: Dispatch): void {
   for (const [name, op] of operationList) {
     for (const path of [op.path, ...(op.aliases ?? [])]) {
       const url = basePath + path.replace(/{(\w+)}/g, ':$1')
-      served.set(url, (served.get(url) ?? new Set()).add(op.method))
+      const methods = served.get(url) ?? new Set()
+      served.set(url, methods.add(op.method))
+      // A HEAD runs the handler and drops its answer: not of one that shows a password once.
+      const exposeHeadRoute = op.method === 'GET' && op.effect === 'read'
+      if (exposeHeadRoute) methods.add('HEAD')
       app.route({
         method: op.method,
         url,
+        exposeHeadRoute,
         handler: async (request, reply) => send(reply, op, await ask(dispatch, name, op, request)),
       })
     }
