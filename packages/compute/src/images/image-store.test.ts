@@ -37,7 +37,7 @@ test('error: unknown, and not built yet', async () => {
 })
 
 test('error: a build that fails is remembered until the next try', async () => {
-  const store = createImageStore({ cacheFolder: '/proc/nowhere' })
+  const store = createImageStore({ cacheFolder: join(import.meta.filename, 'no-folder') })
   await expect(store.ensure('debian-12')).rejects.toThrow()
   expect((await store.status())[0]).toMatchObject({
     slug: 'debian-12',

@@ -9,6 +9,8 @@ const GIB = 1024 ** 3
 const SECTOR = 512
 /** The size that images are built with; a disk can't be smaller. */
 const IMAGE_GB = 2
+/** Keeps files in the making apart, also of makers in one process. */
+let partsMade = 0
 
 /**
  * Keeps the image's disk among the machines' data under its own name, and returns its path: machines are overlays of
@@ -42,7 +44,7 @@ export async function makeDisk(
   if (await exists(disk)) return
   if (!(diskGb >= IMAGE_GB))
     throw new DriverError('spec_invalid', `A disk of ${diskGb} GB can't hold the image`)
-  const part = `${disk}.${process.pid}.part`
+  const part = `${disk}.${process.pid}-${++partsMade}.part`
   const sector = `${part}.mbr`
   try {
     // By a relative path the data folder can be moved as a whole.
