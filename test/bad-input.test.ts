@@ -7,9 +7,9 @@ import { operationList } from '@coinrack/contract/index.ts'
 import { toolName } from '@coinrack/contract/operation.ts'
 import { ErrorBody } from '@coinrack/contract/wire.ts'
 import { makeToken } from '@coinrack/server/account/token.ts'
+import { snapshot } from '@coinrack/server/database/testing.ts'
 import { type Reply, startTestService, type TestService } from '@coinrack/server/testing.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { snapshot } from './support/snapshot.ts'
 
 /*
  * What people and programs send by mistake or by malice: each gets the whole error body, and changes nothing.

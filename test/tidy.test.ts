@@ -283,14 +283,7 @@ describe('files', () => {
 
   test('none names a place of one machine, a package host, or work left to do', () => {
     // Written in two parts, so that this file does not name them itself.
-    const words = [
-      '/wo' + 'rk/',
-      '/ro' + 'ot/',
-      'registry.np' + 'mjs',
-      'TO' + 'DO',
-      'FIX' + 'ME',
-      'XX' + 'X ',
-    ]
+    const words = ['/wo' + 'rk/', 'registry.np' + 'mjs', 'TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X ']
     const sources = files.filter(({ path }) => path !== 'package-lock.json')
     expect(linesThat(sources, (line) => words.some((word) => line.includes(word)))).toEqual([])
     const lockfile = files.filter(({ path }) => path === 'package-lock.json')

@@ -20,3 +20,23 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   url.pathname = `/${name}`
   return { url: url.href, drop: () => run(`drop database ${name} with (force)`) }
 }
+
+/** What counts how often somebody asks: it changes with each request, also with a refused one. */
+const COUNTERS = ['rate_bucket', 'failed_login']
+
+/** The number of rows of each table, and a hash of all that is in them: two that are equal say that nothing changed. */
+export async function snapshot(db: pg.Pool): Promise<Record<string, string>> {
+  const { rows: tables } = await db.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,
+  )
+  const kept = tables.filter(({ name }) => !COUNTERS.includes(name))
+  const { rows } = await db.query<{ name: string; state: string }>(
+    kept
+      .map(
+        ({ name }) =>
+          `select '${name}' as name, count(*) || ' rows ' || coalesce(md5(string_agg(t::text, '|' order by t::text)), '') as state from ${name} t`,
+      )
+      .join(' union all '),
+  )
+  return Object.fromEntries(rows.map(({ name, state }) => [name, state]))
+}

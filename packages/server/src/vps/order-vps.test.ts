@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { snapshot } from '../../../../test/support/snapshot.ts'
+import { snapshot } from '../database/testing.ts'
 import { expectBooksToBalance } from '../ledger/testing.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import { endPeriods, expireOrders } from './end-periods.ts'
