@@ -2,7 +2,7 @@ import { refundOnCancel } from '@coinrack/money/index.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Handler } from '../handler.ts'
-import { lockBalance, readBalance } from '../ledger/balance.ts'
+import { readBalance } from '../ledger/balance.ts'
 import { releaseHold } from '../ledger/hold.ts'
 import { post } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
@@ -13,7 +13,6 @@ import { vpsView } from './vps-view.ts'
 
 export const cancelService: Handler<'cancelService'> = async ({ input, caller, db, services, fail }) => {
   const id = input.service_id
-  await lockBalance(db, caller.accountId)
   const row = await lockVps(db, id)
   const gone = row.status === 'deleted' || row.status === 'failed'
   if (input.mode === 'immediate' && !gone && input.confirm !== row.hostname) {
