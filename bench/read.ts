@@ -11,12 +11,13 @@ import { runCommand } from '@coinrack/host/run-command.ts'
  * beside a bare node:http handler that returns the same bytes from memory. `npm run bench:read`
  *
  * Both are asked the same number of times over the same number of kept-alive connections, in alternating rounds;
- * what counts is what the answering process used, from /proc/<pid>/stat.
+ * what counts is what the answering process used, from /proc/<pid>/stat, less what it uses in that time when nobody asks.
  */
 
 const REQUESTS = 20_000
 const CONNECTIONS = 16
 const ROUNDS = 5
+const IDLE_SECONDS = 10
 const TICKS_PER_SECOND = 100
 
 const root = join(import.meta.dirname, '..')
@@ -38,8 +39,16 @@ interface Target {
   headers: Record<string, string>
 }
 
+/** Ticks per second of a process that nobody asks anything: watchers and reconcilers. */
+async function measureIdle({ pid }: Target): Promise<number> {
+  const before = await cpuTicks(pid)
+  await sleep(IDLE_SECONDS * 1000)
+  return ((await cpuTicks(pid)) - before) / IDLE_SECONDS
+}
+
 /** Microseconds of processor time per request. */
-async function measure(target: Target): Promise<number> {
+async function measure(target: Target, idle: number): Promise<number> {
+  const begun = performance.now()
   const before = await cpuTicks(target.pid)
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   let left = REQUESTS
@@ -49,7 +58,8 @@ async function measure(target: Target): Promise<number> {
     }),
   )
   agent.destroy()
-  return ((await cpuTicks(target.pid)) - before) * (1_000_000 / TICKS_PER_SECOND / REQUESTS)
+  const background = (idle * (performance.now() - begun)) / 1000
+  return ((await cpuTicks(target.pid)) - before - background) * (1_000_000 / TICKS_PER_SECOND / REQUESTS)
 }
 
 function get({ url, headers }: Target, agent?: Agent): Promise<string> {
@@ -123,11 +133,12 @@ try {
   const floor: Target = { pid: bare.pid!, url: `http://127.0.0.1:${barePort}/`, headers: ours.headers }
   await until('the bare server listens', async () => (await get(floor)) !== '')
 
-  for (const target of [ours, floor]) await measure(target)
+  const idle = await measureIdle(ours)
+  for (const target of [ours, floor]) await measure(target, 0)
   const ratios: number[] = []
   for (let round = 1; round <= ROUNDS; round++) {
-    const us = await measure(ours)
-    const floorUs = await measure(floor)
+    const us = await measure(ours, idle)
+    const floorUs = await measure(floor, 0)
     ratios.push(us / floorUs)
     console.log(
       `round ${round}: service ${us.toFixed(0)} us, bare ${floorUs.toFixed(0)} us, ratio ${(us / floorUs).toFixed(2)}`,
