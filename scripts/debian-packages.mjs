@@ -6,6 +6,7 @@ const start = [
   'grub-pc-bin',
   'mmdebstrap',
   'openssh-client',
+  'openssl',
   'qemu-system-x86',
   'qemu-utils',
   'util-linux',
