@@ -4,6 +4,7 @@ const start = [
   'e2fsprogs',
   'fdisk',
   'grub-pc-bin',
+  'libatomic1',
   'mmdebstrap',
   'openssh-client',
   'openssl',
