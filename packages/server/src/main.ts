@@ -36,6 +36,7 @@ import { ordering } from './vps/ordering.ts'
 
 const POOL_SIZE = 20
 const PREPARE_AGAIN_MS = 60_000
+const LAST_LINES = 4
 
 class PortError extends Error {}
 
@@ -131,7 +132,9 @@ async function prepareMachines(driver: QemuDriver, log: Logger, say: (line: stri
     const { accelerator } = await driver.prepare(say)
     say(`Machines can be ordered; they run under ${accelerator}`)
   } catch (error) {
-    log.error({ err: error }, 'Preparing machines failed; it is tried again')
+    // A program that failed tells its whole story: the end of it says why.
+    const reason = (error as Error).message.trim().split('\n').slice(-LAST_LINES).join('\n')
+    log.error({ reason }, 'Preparing machines failed; it is tried again')
     setTimeout(() => prepareMachines(driver, log, say), PREPARE_AGAIN_MS).unref()
   }
 }
