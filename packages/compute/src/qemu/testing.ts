@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,6 +21,7 @@ const PASSWORD = 'correct horse battery staple'
 /** A spec of a new machine with keys and a password that really work, and the `ssh` that uses them. */
 export async function makeSshAccess(change: Partial<VpsSpec> = {}): Promise<SshAccess> {
   const folder = await mkdtemp(join(tmpdir(), 'coinrack-ssh-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const own = await makeKey(join(folder, 'own'))
   const host = await makeKey(join(folder, 'host'))
   const hash = await runCommand('openssl', ['passwd', '-6', '-stdin'], { input: PASSWORD })
