@@ -24,6 +24,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts', machines],
           exclude,
           fileParallelism: false,
+          hookTimeout: 300_000,
           sequence: { groupOrder: 1 },
         },
       },
