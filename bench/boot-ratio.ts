@@ -67,7 +67,8 @@ async function byHand(folder: string): Promise<{ first: number; later: number }>
 /** Until a login, then power off. */
 async function bootByHand(folder: string, { spec, byKey }: SshAccess, isFirstBoot: boolean): Promise<void> {
   const { id, vcpus, memoryMb, sshAddress: listen } = spec
-  const args = guestArguments({ id, vcpus, memoryMb, accelerator, clockOptions, isFirstBoot, listen })
+  const network = { kind: 'user', listen } as const
+  const args = guestArguments({ id, vcpus, memoryMb, accelerator, clockOptions, isFirstBoot, network })
   const serialLog = join(folder, guestFiles.serialLog)
   await rm(serialLog, { force: true })
   const guest = spawn(...asUser(user, QEMU, args), { cwd: folder, stdio: 'inherit' })

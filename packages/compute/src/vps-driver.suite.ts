@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type NetworkPolicy, openPolicy } from './network/network-policy.ts'
 import type { DriverError, DriverErrorCode, VpsDriver, VpsObservation, VpsSpec } from './vps-driver.ts'
 
 /** What the suite needs to know and do besides the port. */
@@ -68,6 +69,11 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
       expect(await codeOf(driver.power('../../etc', 'start'))).toBe('machine_unknown')
     })
 
+    test('error: an unknown machine has no network', async () => {
+      expect(await codeOf(driver.applyNetwork(spec.id, openPolicy))).toBe('machine_unknown')
+      expect(await codeOf(driver.applyNetwork('../../etc', openPolicy))).toBe('machine_unknown')
+    })
+
     test('error: an unknown image makes no machine', async () => {
       expect(await codeOf(driver.ensure({ ...spec, image: 'plan-9' }))).toBe('image_unknown')
       expect(await driver.observe(spec.id)).toMatchObject({ state: 'absent' })
@@ -110,6 +116,27 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
       const after = await driver.observe(spec.id)
       expect(after).toMatchObject({ state: 'running', sshReady: true })
       expect(after.uptimeSeconds).toBeGreaterThanOrEqual(before.uptimeSeconds!)
+    })
+
+    test('behavior: the network that is wanted is applied again and again; text that is no rule is refused', async () => {
+      const rule = { action: 'deny', direction: 'in', protocol: 'tcp', ports: ['8080'] } as const
+      const policy: NetworkPolicy = {
+        firewall: {
+          defaultIn: 'allow',
+          defaultOut: 'allow',
+          rules: [{ ...rule, ports: ['8080', '8000-9000'] }],
+        },
+        ports: [],
+      }
+      const expected = (await driver.hasOwnNetworks()) ? 'none' : 'unsupported'
+      expect(await codeOf(driver.applyNetwork(spec.id, policy))).toBe(expected)
+      expect(await codeOf(driver.applyNetwork(spec.id, policy))).toBe(expected)
+      expect(await codeOf(driver.applyNetwork(spec.id, openPolicy))).toBe('none')
+      const injected = { ...policy.firewall, rules: [{ ...rule, ports: ['80 } accept #'] }] }
+      expect(await codeOf(driver.applyNetwork(spec.id, { ...policy, firewall: injected }))).toBe(
+        'spec_invalid',
+      )
+      expect(await driver.observe(spec.id)).toMatchObject({ state: 'running', sshReady: true })
     })
 
     test('behavior: after its first boot, a machine that died stays so until it is started, and keeps its disk', async () => {

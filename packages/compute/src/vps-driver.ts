@@ -1,3 +1,5 @@
+import type { NetworkPolicy } from './network/network-policy.ts'
+
 /**
  * The port through which the service runs virtual private servers on one host (or cluster).
  * A driver knows machines by id and nothing of customers or money. What is wanted is told to it again and again;
@@ -18,7 +20,15 @@ export interface VpsDriver {
    * Throws DriverError `machine_unknown`, `guest_failed`.
    */
   power(id: string, action: PowerAction): Promise<void>
-  /** Nothing of the machine is left: process, disk, files, port. An unknown machine is fine. */
+  /**
+   * Makes the machine's network so, now and at each later start, whether it runs or not: in one step, and
+   * connections that are open go on. Before the first call everything is open that the operator leaves open.
+   * Throws DriverError `machine_unknown`, `spec_invalid`, `unsupported`, `guest_failed`.
+   */
+  applyNetwork(id: string, policy: NetworkPolicy): Promise<void>
+  /** Whether machines here have networks of their own; where not, `applyNetwork` takes nothing but the open policy. */
+  hasOwnNetworks(): Promise<boolean>
+  /** Nothing of the machine is left: process, network, disk, files, port. An unknown machine is fine. */
   destroy(id: string): Promise<void>
   /** What is, cheaply: asks the host and the address, never the guest's inside. */
   observe(id: string): Promise<VpsObservation>
@@ -69,7 +79,7 @@ export interface VpsObservation {
   metrics?: VpsMetrics
 }
 
-/** Counters since the machine was last started, except `diskUsedBytes`. */
+/** Counters since the machine was last started, except of disk use and network. */
 export interface VpsMetrics {
   /** Processor seconds that the machine cost the host. */
   cpuSeconds: number
@@ -79,6 +89,9 @@ export interface VpsMetrics {
   diskWrittenBytes: number
   /** Of the host's disk, beyond the shared image. */
   diskUsedBytes: number
+  /** Received and sent by the machine since its network was made; undefined where it has none of its own. */
+  rxBytes?: number
+  txBytes?: number
 }
 
 export interface VpsCapacity {
@@ -103,6 +116,8 @@ export type DriverErrorCode =
   | 'spec_invalid'
   | 'machine_unknown'
   | 'no_space'
+  /** This host allows machines no networks of their own. */
+  | 'unsupported'
   /** The machine did not start, or did not answer its monitor. */
   | 'guest_failed'
 

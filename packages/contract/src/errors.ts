@@ -28,6 +28,7 @@ export const errors = {
   invoice_closed: { status: 409, fix: 'Read the invoice with get_invoice; a closed invoice cannot change.' },
   payment_seen: { status: 409, fix: 'Wait for the payment to be confirmed with get_invoice.' },
   service_busy: { status: 409, fix: 'Wait with get_vps_status until the service is active or stopped.' },
+  too_many_ports: { status: 409, fix: 'Close a port that is not needed with close_port.' },
   review_exists: { status: 409, fix: 'An account can submit one review.' },
   review_needs_order: { status: 409, fix: 'Order a VPS first; reviews come from customers.' },
   idempotency_running: { status: 409, fix: 'Wait a second and repeat the same request with the same key.' },
@@ -52,6 +53,10 @@ export const errors = {
   idempotency_key_reused: { status: 422, fix: 'Use a new Idempotency-Key for another request.' },
   rate_limited: { status: 429, fix: 'Wait for the seconds in Retry-After, then repeat.' },
   internal: { status: 500, fix: 'Repeat the request; if it fails again send the operator the request_id.' },
+  network_unavailable: {
+    status: 503,
+    fix: 'Ask the operator: this host gives machines no network of their own.',
+  },
   capacity: { status: 503, fix: 'Try a smaller plan, or again later; nothing was charged.' },
 } as const satisfies Record<string, { status: number; fix: string }>
 

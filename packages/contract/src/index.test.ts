@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { accountErrors, commonErrors, errors, resourceErrors } from './errors.ts'
 import { type OperationName, operationList } from './index.ts'
-import { resourceInput, toolName } from './operation.ts'
+import { pathInputs, resourceInput, toolName } from './operation.ts'
 import { rateSubjects } from './rates.ts'
 
 const tools = new Set(operationList.map(([name]) => toolName(name)))
@@ -37,6 +37,7 @@ describe.each(operationList)('%s', (name, op) => {
   test('behavior: a path with an identifier names what it identifies, and no other has one', () => {
     expect(op.path.includes('{id}')).toBe(op.resource !== undefined)
     if (op.resource) expect(op.input.shape).toHaveProperty(resourceInput(op.resource))
+    for (const field of pathInputs(op)) expect(op.input.shape).toHaveProperty(field)
     if (op.resource) expect(op.access).not.toBe('public')
   })
 

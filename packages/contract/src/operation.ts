@@ -17,7 +17,10 @@ export type Resource = 'invoice' | 'order' | 'service'
  */
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below the base path. `{id}` is the identifier of `resource`, and `<resource>_id` in the input. */
+  /**
+   * Below the base path. `{id}` is the identifier of `resource`, and `<resource>_id` in the input; any other name in
+   * braces is the input of that name.
+   */
   path: `/${string}`
   /** Other paths that answer the same. */
   aliases?: readonly `/${string}`[]
@@ -72,6 +75,10 @@ export type DeclaredError<T extends Operation> = T['errors'][number] | CommonErr
 /** `orderVps` is the tool `order_vps`. */
 export const toolName = (operationName: string) =>
   operationName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** The inputs that stand in the path, beside the identifier of the resource. */
+export const pathInputs = ({ path }: Pick<Operation, 'path'>) =>
+  [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!).filter((name) => name !== 'id')
 
 /** The name that the `{id}` of a path has as an input. */
 export const resourceInput = (resource: Resource) => `${resource}_id` as const

@@ -30,6 +30,11 @@ export interface DetachedProgram {
   logFile: string
   /** Runs the program as this user; only root can. */
   user?: RunAs
+  /**
+   * The words of programs that run first, with the caller's rights, each of which becomes the next and at last the
+   * program: `nsenter --net=...` for one.
+   */
+  within?: string[]
 }
 
 const ALREADY_RUNS = 75
@@ -62,7 +67,9 @@ export async function startDetached(program: DetachedProgram): Promise<number> {
   await mkdir(dirname(pidFile), { recursive: true })
   await mkdir(dirname(logFile), { recursive: true })
   const [command, args] = asUser(program.user, program.command, program.args)
-  const shell = ['sh', '-c', SHELL, 'sh', command, ...args]
+  const { within = [] } = program
+  const shell = ['sh', '-c', SHELL, 'sh', ...within, command, ...args]
+  const launchers = new Set(['setpriv', ...within])
   const log = await open(logFile, 'a', 0o600)
   try {
     const child = spawn(shell[0]!, shell.slice(1), {
@@ -80,7 +87,8 @@ export async function startDetached(program: DetachedProgram): Promise<number> {
     await once(child, 'spawn')
 
     const said = await text(child.stdio[3] as NodeJS.ReadableStream & AsyncIterable<Buffer>)
-    while (said !== '' && ended === undefined && (await isStillLauncher(child.pid!, shell))) await sleep(1)
+    while (said !== '' && ended === undefined && (await isStillLauncher(child.pid!, shell, launchers)))
+      await sleep(1)
     if (said === '') while (ended === undefined) await sleep(1)
 
     if (ended === 'lock held') throw new AlreadyRunsError(`${name} runs already: ${pidFile} is locked`)
@@ -160,10 +168,10 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether the process is still the shell or setpriv, or has ended and waits for its exit to be noticed. */
-async function isStillLauncher(pid: number, shell: string[]): Promise<boolean> {
+/** Whether the process is still the shell or a launcher, or has ended and waits for its exit to be noticed. */
+async function isStillLauncher(pid: number, shell: string[], launchers: Set<string>): Promise<boolean> {
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return line === '' || line.startsWith('setpriv\0') || line === `${shell.join('\0')}\0`
+  return line === '' || launchers.has(line.split('\0')[0]!) || line === `${shell.join('\0')}\0`
 }
 
 async function tail(file: string): Promise<string> {

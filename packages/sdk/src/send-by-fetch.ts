@@ -1,11 +1,11 @@
 import { basePath } from '@coinrack/contract/index.ts'
-import { resourceInput } from '@coinrack/contract/operation.ts'
+import { pathInputs, resourceInput } from '@coinrack/contract/operation.ts'
 import { ConnectionError } from './errors.ts'
 import type { Ask, Send } from './exchange.ts'
 import type { World } from './world.ts'
 
 /**
- * Makes the HTTP request of a call: the identifier into the path, the rest into the query or the body.
+ * Makes the HTTP request of a call: what the path names into the path, the rest into the query or the body.
  * @param origin of the service, as `https://vps.example.net`
  * @throws ConnectionError; what an aborted signal gave as its reason
  */
@@ -33,6 +33,10 @@ function locate(origin: string, { operation, input }: Ask): { url: string; body?
   if (operation.resource) {
     const field = resourceInput(operation.resource)
     path = path.replace('{id}', encodeURIComponent(String(rest[field])))
+    delete rest[field]
+  }
+  for (const field of pathInputs(operation)) {
+    path = path.replace(`{${field}}`, encodeURIComponent(String(rest[field])))
     delete rest[field]
   }
   const url = `${origin}${basePath}${path}`

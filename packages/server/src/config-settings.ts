@@ -1,3 +1,4 @@
+import { defaultEgress } from '@coinrack/compute/network/machine-ruleset.ts'
 import type { z } from 'zod'
 import * as values from './config-values.ts'
 
@@ -61,9 +62,33 @@ export const settings = {
   },
   sshPorts: {
     name: 'COINRACK_SSH_PORTS',
-    doc: 'Ports of the public address that are given to machines with a shared address, both ends included.',
+    doc: 'Ports of the public address that are given to machines with a shared address: SSH, and ports that customers open. Both ends included.',
     schema: values.portRange,
     default: '22000-25999',
+  },
+  guestBlockedNetworks: {
+    name: 'COINRACK_GUEST_BLOCKED_NETWORKS',
+    doc: 'Networks that no machine reaches: by default the private and reserved ones, which hold the metadata addresses of clouds.',
+    schema: values.ipv4Networks,
+    default: defaultEgress.blockedNetworks.join(', '),
+  },
+  guestBlockedPorts: {
+    name: 'COINRACK_GUEST_BLOCKED_PORTS',
+    doc: 'TCP ports that no machine reaches anywhere: by default those of outgoing mail.',
+    schema: values.ports,
+    default: defaultEgress.blockedPorts.join(', '),
+  },
+  guestResolvers: {
+    name: 'COINRACK_GUEST_RESOLVERS',
+    doc: 'DNS server that machines ask. Of several the first one is used.',
+    schema: values.ipv4Addresses,
+    default: '',
+  },
+  guestBandwidth: {
+    name: 'COINRACK_GUEST_BANDWIDTH',
+    doc: 'Megabits per second for each machine, in each direction.',
+    schema: values.megabits,
+    default: String(defaultEgress.bandwidthMbit),
   },
   trustedProxies: {
     name: 'COINRACK_TRUSTED_PROXIES',

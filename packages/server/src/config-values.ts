@@ -102,6 +102,25 @@ export const networks = value('IP addresses or networks such as 10.0.0.0/8, sepa
   list(text).every(isNetwork) ? list(text) : undefined,
 )
 
+/** The same, of IPv4 only. */
+export const ipv4Networks = value(
+  'IPv4 addresses or networks such as 10.0.0.0/8, separated by commas',
+  (text) => (list(text).every((item) => isNetwork(item) && !item.includes(':')) ? list(text) : undefined),
+)
+
+export const ipv4Addresses = value('IPv4 addresses, separated by commas', (text) =>
+  list(text).every((item) => isIP(item) === 4) ? list(text) : undefined,
+)
+
+export const ports = value(`ports from 1 to ${HIGHEST_PORT}, separated by commas`, (text) => {
+  const numbers = list(text).map((item) => wholeNumber(item, 1, HIGHEST_PORT))
+  return numbers.every((number) => number !== undefined) ? numbers : undefined
+})
+
+export const megabits = value('megabits per second, from 1 to 100000', (text) =>
+  wholeNumber(text, 1, 100_000),
+)
+
 function isNetwork(text: string): boolean {
   const [address = '', length, ...rest] = text.split('/')
   const version = isIP(address)

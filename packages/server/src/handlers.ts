@@ -17,12 +17,17 @@ import { listInvoices } from './payments/list-invoices.ts'
 import { payInvoice } from './payments/pay-invoice.ts'
 import { topupBalance } from './payments/topup-balance.ts'
 import { cancelService } from './vps/cancel-service.ts'
+import { closePort } from './vps/close-port.ts'
+import { getFirewall } from './vps/get-firewall.ts'
 import { getOrder } from './vps/get-order.ts'
 import { getVpsStatus } from './vps/get-vps-status.ts'
 import { listOrders } from './vps/list-orders.ts'
+import { listPorts } from './vps/list-ports.ts'
 import { listVps } from './vps/list-vps.ts'
+import { openPort } from './vps/open-port.ts'
 import { orderVps } from './vps/order-vps.ts'
 import { powerVps } from './vps/power-vps.ts'
+import { setFirewall } from './vps/set-firewall.ts'
 
 /** Who answers what: one handler for each operation of the contract. */
 export const handlers: Handlers = {
@@ -50,4 +55,9 @@ export const handlers: Handlers = {
   getVpsStatus,
   powerVps,
   cancelService,
+  getFirewall,
+  setFirewall,
+  listPorts,
+  openPort,
+  closePort,
 }

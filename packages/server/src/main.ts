@@ -69,7 +69,13 @@ async function main(): Promise<void> {
   const serverSecret = config.serverSecret ?? (await folder.secret('server'))
   const depositSecret = config.depositSecret ?? (await folder.secret('deposit'))
   const factory = forwarderFactoryAddress(chains.settings[0]!.treasury)
-  const driver = createQemuDriver({ dataFolder, cacheFolder, user, clock, log })
+  const egress = {
+    blockedNetworks: config.guestBlockedNetworks,
+    blockedPorts: config.guestBlockedPorts,
+    resolvers: config.guestResolvers,
+    bandwidthMbit: config.guestBandwidth,
+  }
+  const driver = createQemuDriver({ dataFolder, cacheFolder, user, clock, log, egress })
   const services: Services = {
     config: { ...config, serverSecret, depositSecret },
     db,

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { guestAt, stopGuest } from '@coinrack/compute/qemu/guest.ts'
+import { removeNetwork } from '@coinrack/compute/network/machine-networks.ts'
+import { type Guest, guestAt, stopGuest } from '@coinrack/compute/qemu/guest.ts'
 import { adoptDetached, stopDetached } from '@coinrack/host/detached-process.ts'
 import { ConfigError, loadConfig } from './config.ts'
 import { dataLayout } from './data-layout.ts'
@@ -23,7 +24,11 @@ async function stopAll(dataFolder: string): Promise<void> {
   await end('service', servicePidFile, () => stopDetached(servicePidFile, { timeoutMs: SERVICE_MS }))
 
   const guests = (await namesIn(machines)).map((id) => guestAt(machines, id))
-  await Promise.all(guests.map((guest) => end(guest.id, guest.pidFile, () => stopGuest(guest, MACHINE_MS))))
+  const endGuest = async (guest: Guest) => {
+    await stopGuest(guest, MACHINE_MS)
+    await removeNetwork(guest.id)
+  }
+  await Promise.all(guests.map((guest) => end(guest.id, guest.pidFile, () => endGuest(guest))))
 
   const names = (await namesIn(run, { recursive: true })).filter((name) => name.endsWith('.pid'))
   const others = names.filter((name) => ![servicePidFile, postgresPidFile].includes(join(run, name)))

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { osImages } from '../images/catalog.ts'
+import { checkPolicy, type NetworkPolicy, openPolicy } from '../network/network-policy.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import {
   DriverError,
@@ -25,6 +27,8 @@ export interface FakeDriverOptions {
   bootMs?: number
   capacity?: VpsCapacity
   images?: ImageStatus[]
+  /** Default true. */
+  hasOwnNetworks?: boolean
 }
 
 export interface FakeMachine {
@@ -34,6 +38,7 @@ export interface FakeMachine {
   isFirstBootComplete: boolean
   /** How often it was started. */
   starts: number
+  network: NetworkPolicy
 }
 
 export interface FakeDriver extends VpsDriver {
@@ -47,7 +52,7 @@ export interface FakeDriver extends VpsDriver {
 }
 
 export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
-  const { clock, bootMs = 0 } = options
+  const { clock, bootMs = 0, hasOwnNetworks = true } = options
   const images = options.images ?? osImages.map(({ slug }) => ({ slug, state: 'ready' as const }))
   const machines = new Map<string, FakeMachine>()
   const calls: string[] = []
@@ -115,7 +120,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
           if (!image) throw new DriverError('image_unknown', `There is no image "${spec.image}"`)
           if (image.state !== 'ready')
             throw new DriverError('image_not_ready', `Image ${spec.image} is not built yet`)
-          machines.set(spec.id, { spec, isFirstBootComplete: false, starts: 0 })
+          machines.set(spec.id, { spec, isFirstBootComplete: false, starts: 0, network: openPolicy })
         }
         const machine = known(spec.id)
         if (!settle(machine).isFirstBootComplete) start(machine)
@@ -127,6 +132,17 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
       calls.push(`${action} ${id}`)
       actions[action](machine)
     },
+
+    async applyNetwork(id, policy) {
+      checkPolicy(policy)
+      const machine = known(id)
+      if (!hasOwnNetworks && !isDeepStrictEqual(policy, openPolicy))
+        throw new DriverError('unsupported', 'scripted: no networks of their own')
+      calls.push(`network ${id}`)
+      machine.network = structuredClone(policy)
+    },
+
+    hasOwnNetworks: async () => hasOwnNetworks,
 
     async destroy(id) {
       calls.push(`destroy ${id}`)

@@ -8,7 +8,7 @@ const options: GuestOptions = {
   accelerator: 'tcg',
   clockOptions: ['tsc_early_khz=2596122', 'tsc=reliable'],
   isFirstBoot: false,
-  listen: { host: '127.0.0.1', port: 22_022 },
+  network: { kind: 'tap' },
 }
 
 /** The values of every appearance of an option. */
@@ -16,8 +16,13 @@ function valuesOf(name: string, args: string[]): string[] {
   return args.flatMap((arg, at) => (arg === name ? [args[at + 1]!] : []))
 }
 
-test('default: the guest is cut off, but for SSH from its address', () => {
-  const args = guestArguments(options)
+test('default: QEMU inherits the tap open, and names no interface of the host', () => {
+  expect(valuesOf('-netdev', guestArguments(options))).toEqual(['tap,id=net,fd=8'])
+})
+
+test("behavior: in QEMU's own network the guest is cut off, but for SSH from its address", () => {
+  const listen = { host: '127.0.0.1', port: 22_022 }
+  const args = guestArguments({ ...options, network: { kind: 'user', listen } })
   expect(valuesOf('-netdev', args)).toEqual([
     'user,id=net,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:22022-:22',
   ])

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { TAP_DESCRIPTOR } from '../network/take-tap.ts'
 import type { SshAddress } from '../vps-driver.ts'
 
 /** How guest instructions are run: by the processor, or translated by QEMU. */
@@ -13,9 +14,14 @@ export interface GuestOptions {
   clockOptions: string[]
   /** The seed is attached until the guest has consumed it. */
   isFirstBoot: boolean
-  /** Where SSH is served on the host, forwarded to the guest's port 22. */
-  listen: SshAddress
+  network: GuestNetwork
 }
+
+/**
+ * `tap`: the machine's own network (see `network/`), whose tap QEMU inherits open.
+ * `user`: QEMU's own, where this host allows no other: the guest reaches nothing, and only SSH reaches it.
+ */
+export type GuestNetwork = { kind: 'tap' } | { kind: 'user'; listen: SshAddress }
 
 /** Files of a machine, as QEMU finds them from its working folder: short, since socket paths must be. */
 export const guestFiles = {
@@ -35,10 +41,11 @@ const TRANSLATION_CACHE_MB = 128
 
 /**
  * The arguments of QEMU for one guest, which run it in the machine's folder.
- * Nothing is attached that is not named here; the guest reaches nothing outside and only SSH reaches it.
+ * Nothing is attached that is not named here. For one kind of network they are the same for every machine but for its
+ * name, size and hardware address, so that a saved state of one fits another.
  */
 export function guestArguments(options: GuestOptions): string[] {
-  const { id, vcpus, memoryMb, isFirstBoot, listen } = options
+  const { id, vcpus, memoryMb, isFirstBoot } = options
   return [
     ['-name', `${id},debug-threads=on`],
     ['-nodefaults', '-no-user-config'],
@@ -60,7 +67,7 @@ export function guestArguments(options: GuestOptions): string[] {
           ...['-device', `virtio-blk-pci,drive=seed,serial=${SEED_SERIAL}`],
         ]
       : [],
-    ['-netdev', `user,id=net,restrict=on,ipv6=off,hostfwd=tcp:${listen.host}:${listen.port}-:22`],
+    ['-netdev', networkBackend(options.network)],
     ['-device', `virtio-net-pci,netdev=net,mac=${macAddress(id)},romfile=`],
     ['-device', 'virtio-serial-pci'],
     ['-chardev', `socket,id=agent,path=${guestFiles.agent},server=on,wait=off`],
@@ -76,6 +83,12 @@ export function guestArguments(options: GuestOptions): string[] {
     ['-mon', 'chardev=monitor,mode=control'],
     ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
   ].flat()
+}
+
+function networkBackend(network: GuestNetwork): string {
+  if (network.kind === 'tap') return `tap,id=net,fd=${TAP_DESCRIPTOR}`
+  const { host, port } = network.listen
+  return `user,id=net,restrict=on,ipv6=off,hostfwd=tcp:${host}:${port}-:22`
 }
 
 /**

@@ -8,6 +8,7 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createImageStore } from '../images/image-store.ts'
+import { networkTraces } from '../network/testing.ts'
 import { vpsDriverSuite } from '../vps-driver.suite.ts'
 import { bootsWith, findAcceleration } from './acceleration.ts'
 import { createQemuDriver, type QemuDriver } from './driver.ts'
@@ -69,6 +70,7 @@ vpsDriverSuite(`QEMU with ${IMAGE}`, async () => {
       ...(await processesOf(id)).map((pid) => `process ${pid}`),
       ...(await readdir(join(dataFolder, 'machines', id)).catch(() => [])).map((file) => `file ${file}`),
       ...((await listens(access.spec.sshAddress.port)) ? ['port'] : []),
+      ...(await networkTraces(id)),
     ],
     inside: (_, command) => access.byKey(command),
     close: () => rm(dataFolder, { recursive: true }),

@@ -1,13 +1,19 @@
 import { mkdir, readdir, rm, stat, statfs, truncate } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { stopDetached } from '@coinrack/host/detached-process.ts'
+import { isFreePort } from '@coinrack/host/free-port.ts'
 import { osImages } from '../images/catalog.ts'
 import { createImageStore } from '../images/image-store.ts'
+import { createMachineNetworks } from '../network/machine-networks.ts'
+import { defaultEgress, type EgressPolicy } from '../network/machine-ruleset.ts'
+import { checkPolicy, openPolicy } from '../network/network-policy.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
-import { DriverError, type PowerAction, type VpsDriver } from '../vps-driver.ts'
+import { DriverError, type PowerAction, type SshAddress, type VpsDriver } from '../vps-driver.ts'
 import { findAcceleration, type Verdict } from './acceleration.ts'
+import { macAddress } from './command-line.ts'
 import { allocatedBytes, keepBaseDisk, makeDisk } from './disk.ts'
 import {
   cutPower,
@@ -17,11 +23,13 @@ import {
   lastSign,
   lastWords,
   makeFolder,
+  readNetworkPolicy,
   readRecord,
   resetGuest,
   runningPid,
   startGuest,
   stopGuest,
+  writeNetworkPolicy,
   writeRecord,
   writeSeedOnce,
 } from './guest.ts'
@@ -29,7 +37,7 @@ import { hostClockOptions } from './host-clock.ts'
 import { measureDisk, measureProcess } from './measure.ts'
 import { makeSeed } from './seed.ts'
 import { checkSpec, isMachineId } from './spec.ts'
-import { listenAddress } from './ssh-banner.ts'
+import { listenAddress, localAddress } from './ssh-banner.ts'
 import { sshWatch } from './ssh-watch.ts'
 
 export interface QemuDriverOptions {
@@ -43,6 +51,8 @@ export interface QemuDriverOptions {
   log: { info(fields: object, message: string): void }
   /** How long a guest may take to shut down before its power is cut. Default one minute. */
   stopTimeoutMs?: number
+  /** What no machine may reach. Default: `defaultEgress`. */
+  egress?: EgressPolicy
 }
 
 export interface QemuDriver extends VpsDriver {
@@ -67,10 +77,18 @@ const VCPUS_PER_CORE = 8
 
 /**
  * Runs machines on this host with QEMU, each from its own disk through its own boot loader, as an unprivileged user,
- * cut off from everything but SSH from outside. Guests outlive this process and are found again by the next.
+ * in a network of its own that reaches neither this host nor another machine. Guests outlive this process and are found again by the next.
  */
 export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
-  const { dataFolder, cacheFolder, user, clock, log, stopTimeoutMs = 60_000 } = options
+  const {
+    dataFolder,
+    cacheFolder,
+    user,
+    clock,
+    log,
+    stopTimeoutMs = 60_000,
+    egress = defaultEgress,
+  } = options
   if (Buffer.byteLength(dataFolder) > DATA_FOLDER_BYTES)
     throw new Error(
       `The data folder's path must not be longer than ${DATA_FOLDER_BYTES} bytes: ${dataFolder}`,
@@ -82,6 +100,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const oneByOne = oneAtATime()
   const clockOptions = hostClockOptions()
   const ssh = sshWatch(clock)
+  const networks = createMachineNetworks(egress, log)
   let verdict: Promise<Verdict> | undefined
 
   const acceleration = (onProgress?: (line: string) => void) => {
@@ -103,9 +122,26 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     const record = await readRecord(guest)
     if (!record) throw new DriverError('machine_unknown', `There is no machine ${guest.id}`)
     const { accelerator } = await acceleration()
+    const isOwn = await networks.isPossible()
     const listen = listenAddress(record.sshAddress)
-    await startGuest(guest, record, { accelerator, clockOptions: await clockOptions, listen, user })
+    // One that runs stays as it was started: nothing is made around it.
+    if (isOwn && !(await runningPid(guest))) await makeNetwork(guest, listen)
+    await startGuest(guest, record, {
+      accelerator,
+      clockOptions: await clockOptions,
+      network: isOwn ? { kind: 'tap' } : { kind: 'user', listen },
+      within: isOwn ? networks.enter(guest.id) : [],
+      user,
+    })
     log.info({ vps: guest.id, accelerator, ...listen }, 'machine started')
+  }
+
+  const makeNetwork = async (guest: Guest, listen: SshAddress) => {
+    // Rules would win over a program that listens there, and it would never know.
+    if (!(await isFreePort(listen.port, listen.host)))
+      throw new DriverError('guest_failed', `Port ${listen.port} of ${listen.host} is taken`)
+    const policy = await readNetworkPolicy(guest)
+    await networks.make(guest.id, { macAddress: macAddress(guest.id), listen, policy })
   }
 
   const known = async (id: string) => {
@@ -168,11 +204,27 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       })
     },
 
+    async applyNetwork(id, policy) {
+      checkPolicy(policy)
+      const guest = await known(id)
+      await oneByOne(id, async () => {
+        if (!(await networks.isPossible()) && !isDeepStrictEqual(policy, openPolicy))
+          throw new DriverError('unsupported', 'This host allows machines no networks of their own')
+        await writeNetworkPolicy(guest, policy)
+        if (!(await networks.isMade(id))) return
+        const { sshAddress } = (await readRecord(guest))!
+        await networks.make(id, { macAddress: macAddress(id), listen: listenAddress(sshAddress), policy })
+      })
+    },
+
+    hasOwnNetworks: () => networks.isPossible(),
+
     async destroy(id) {
       if (!isMachineId(id)) return
       await oneByOne(id, async () => {
         const guest = guestAt(machines, id)
         await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
+        if (await networks.isPossible()) await networks.remove(id)
         await rm(guest.folder, { recursive: true, force: true })
         ssh.forget(id)
       })
@@ -189,17 +241,20 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
           ? { state: 'stopped', sshReady: false }
           : { state: 'failed', reason, sshReady: false }
       }
-      const [sshReady, used, disk] = await Promise.all([
-        ssh.hasAnswered(guest, pid, record.sshAddress),
+      const lookAt = (await networks.lookAt(id)) ?? localAddress(listenAddress(record.sshAddress))
+      const [sshReady, used, disk, traffic] = await Promise.all([
+        ssh.hasAnswered(guest, pid, lookAt),
         measureProcess(pid).catch(() => undefined),
         measureDisk(guest.monitor, guest.disk).catch(() => undefined),
+        networks.traffic(id),
         limitSerialLog(guest),
       ])
       return {
         state: 'running',
         sshReady,
         uptimeSeconds: used?.uptimeSeconds,
-        metrics: used && disk && { cpuSeconds: used.cpuSeconds, memoryBytes: used.memoryBytes, ...disk },
+        metrics: used &&
+          disk && { cpuSeconds: used.cpuSeconds, memoryBytes: used.memoryBytes, ...disk, ...traffic },
       }
     },
 

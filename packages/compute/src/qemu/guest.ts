@@ -8,8 +8,9 @@ import {
   startDetached,
   stopDetached,
 } from '@coinrack/host/detached-process.ts'
+import { type NetworkPolicy, openPolicy } from '../network/network-policy.ts'
 import { DriverError, type SshAddress } from '../vps-driver.ts'
-import type { Accelerator } from './command-line.ts'
+import type { Accelerator, GuestNetwork } from './command-line.ts'
 import { guestArguments, guestFiles, QEMU } from './command-line.ts'
 import { withMonitor } from './monitor.ts'
 import { isWiped } from './seed.ts'
@@ -28,6 +29,8 @@ export interface Guest {
   pidFile: string
   logFile: string
   recordFile: string
+  /** What its owner wants of its network. */
+  networkFile: string
   disk: string
   seed: string
   monitor: string
@@ -48,6 +51,7 @@ export function guestAt(machines: string, id: string): Guest {
     pidFile: file('qemu.pid'),
     logFile: file('qemu.log'),
     recordFile: file('machine.json'),
+    networkFile: file('network.json'),
     disk: file(guestFiles.disk),
     seed: file(guestFiles.seed),
     monitor: file(guestFiles.monitor),
@@ -64,8 +68,21 @@ export async function readRecord(guest: Guest): Promise<GuestRecord | undefined>
 }
 
 export async function writeRecord(guest: Guest, record: GuestRecord): Promise<void> {
-  await writeFile(`${guest.recordFile}.part`, JSON.stringify(record))
-  await rename(`${guest.recordFile}.part`, guest.recordFile)
+  await replaceFile(guest.recordFile, JSON.stringify(record))
+}
+
+export async function readNetworkPolicy(guest: Guest): Promise<NetworkPolicy> {
+  const text = await readFile(guest.networkFile, 'utf8').catch(ignoreMissing)
+  return text === undefined ? openPolicy : (JSON.parse(text) as NetworkPolicy)
+}
+
+export async function writeNetworkPolicy(guest: Guest, policy: NetworkPolicy): Promise<void> {
+  await replaceFile(guest.networkFile, JSON.stringify(policy))
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.part`, text)
+  await rename(`${file}.part`, file)
 }
 
 /** Writes the seed unless the machine has one, or had one: a wiped seed stays, as the mark of a complete first boot. */
@@ -99,13 +116,15 @@ export async function lastWords(guest: Guest): Promise<string | undefined> {
 export interface StartOptions {
   accelerator: Accelerator
   clockOptions: string[]
-  listen: SshAddress
+  network: GuestNetwork
+  /** Programs that bring QEMU into the machine's network, before its command line. */
+  within?: string[]
   user: RunAs | undefined
 }
 
 /** Starts QEMU for the machine unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
 export async function startGuest(guest: Guest, record: GuestRecord, options: StartOptions): Promise<void> {
-  const { accelerator, clockOptions, listen, user } = options
+  const { accelerator, clockOptions, network, within, user } = options
   const { vcpus, memoryMb } = record
   const isFirstBoot = await isFirstBootPending(guest)
   const args = guestArguments({
@@ -115,7 +134,7 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
     accelerator,
     clockOptions,
     isFirstBoot,
-    listen,
+    network,
   })
   try {
     await rm(guest.logFile, { force: true })
@@ -128,6 +147,7 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
       pidFile: guest.pidFile,
       logFile: guest.logFile,
       user,
+      within,
     })
   } catch (error) {
     if (!(error instanceof AlreadyRunsError))

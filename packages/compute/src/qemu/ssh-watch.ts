@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { SshAddress } from '../vps-driver.ts'
 import { type Guest, isFirstBootPending } from './guest.ts'
-import { answersSsh, listenAddress, localAddress } from './ssh-banner.ts'
+import { answersSsh } from './ssh-banner.ts'
 
 /** What our images write to the serial port once their SSH server runs. */
 const SAYS_UP = 'coinrack: ssh is up'
@@ -27,11 +27,11 @@ export function sshWatch(clock: { now(): Date }) {
   }
 
   return {
-    /** Whether SSH has answered since process `pid` became this machine. */
+    /** Whether SSH has answered since process `pid` became this machine; `address` is where this host reaches it. */
     async hasAnswered(guest: Guest, pid: number, address: SshAddress): Promise<boolean> {
       if (answered.get(guest.id) === pid) return true
       if (!(await isWorthTrying(guest))) return false
-      const isUp = await answersSsh(localAddress(listenAddress(address)))
+      const isUp = await answersSsh(address)
       if (isUp) answered.set(guest.id, pid)
       return isUp
     },

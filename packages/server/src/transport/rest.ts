@@ -64,11 +64,11 @@ export function bearerToken(header: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(header)?.[1] ?? ''
 }
 
-/** Query or body, and the identifier from the path. */
+/** Query or body, and what stands in the path. */
 function inputOf(op: Operation, request: FastifyRequest): Record<string, unknown> {
   const given = op.method === 'GET' ? (request.query as Record<string, unknown>) : parseBody(request.body)
-  const { id } = request.params as { id?: string }
-  return op.resource ? { ...given, [resourceInput(op.resource)]: id } : given
+  const { id, ...fromPath } = request.params as { id?: string }
+  return { ...given, ...fromPath, ...(op.resource ? { [resourceInput(op.resource)]: id } : {}) }
 }
 
 function parseBody(text: unknown): Record<string, unknown> {

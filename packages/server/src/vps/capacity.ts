@@ -54,10 +54,11 @@ const CANDIDATES = 50
  * The lowest port of the range that no machine has and that no other program of the host listens on; undefined
  * when there is none.
  */
-export async function freeSshPort(tx: Transaction, { config }: Services): Promise<number | undefined> {
+export async function freePublicPort(tx: Transaction, { config }: Services): Promise<number | undefined> {
   const { rows } = await tx.query<{ port: number }>(
-    `select port from generate_series($1::int, $2::int) as port
+    `select port from generate_series($1::int, $2::int) as series (port)
      where not exists (select from vps where ssh_port = port and machine_gone_at is null)
+       and not exists (select from vps_port where public_port = series.port)
      order by port limit $3`,
     [config.sshPorts.from, config.sshPorts.to, CANDIDATES],
   )

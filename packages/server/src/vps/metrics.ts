@@ -21,8 +21,8 @@ export function metricsOf(seen: VpsObservation, at: number, before: Sample | und
     cpu_percent: metrics && before ? cpuPercent(before, { at, cpuSeconds: metrics.cpuSeconds }) : null,
     memory_used_mb: metrics ? Math.round(metrics.memoryBytes / MIB) : null,
     disk_used_gb: metrics ? Math.round((metrics.diskUsedBytes / GIB) * 100) / 100 : null,
-    rx_bytes: null,
-    tx_bytes: null,
+    rx_bytes: metrics?.rxBytes ?? null,
+    tx_bytes: metrics?.txBytes ?? null,
     uptime_s: seen.uptimeSeconds === undefined ? null : Math.floor(seen.uptimeSeconds),
   }
 }

@@ -1,8 +1,10 @@
 import { DriverError, type DriverErrorCode, type VpsSpec } from '@coinrack/compute/vps-driver.ts'
 import { announce } from '../database/changes.ts'
 import type { Services } from '../services.ts'
+import { networkApplier } from './apply-network.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'
 import { metricsOf, type Sample } from './metrics.ts'
+import { freePorts } from './network-store.ts'
 import { planVps } from './plan-vps.ts'
 import { recordVps, updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts'
 
@@ -16,6 +18,7 @@ const WHY: Record<DriverErrorCode, string> = {
   spec_invalid: 'This host cannot run such a machine',
   machine_unknown: 'The machine disappeared',
   no_space: 'The host had no room for the machine',
+  unsupported: 'This host has no networks for machines',
   guest_failed: 'The machine did not start',
 }
 
@@ -37,6 +40,7 @@ export function createVpsReconciler(services: Services): VpsReconciler {
   const busy = new Map<string, Promise<void>>()
   const lookedAt = new Map<string, number>()
   const samples = new Map<string, Sample>()
+  const networks = networkApplier(services)
 
   function isDue(row: VpsRow): boolean {
     if (busy.has(row.id)) return false
@@ -49,10 +53,11 @@ export function createVpsReconciler(services: Services): VpsReconciler {
       const rows = await vpsWithMachines(services.db)
       const live = new Set(rows.map(({ id }) => id))
       for (const seen of [lookedAt, samples]) for (const id of seen.keys()) if (!live.has(id)) seen.delete(id)
+      networks.forget((id) => live.has(id))
       for (const row of rows.filter(isDue)) {
         if (busy.size >= AT_ONCE) break
         lookedAt.set(row.id, services.clock.now().getTime())
-        const work = reconcileOne(services, samples, row.id)
+        const work = reconcileOne(services, samples, networks, row.id)
           .catch((error) => services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed'))
           .finally(() => busy.delete(row.id))
         busy.set(row.id, work)
@@ -67,11 +72,17 @@ export function createVpsReconciler(services: Services): VpsReconciler {
 /** Nothing is under way with it: looking now and then is enough. */
 const isSteady = (row: VpsRow) =>
   row.done_boot === row.wanted_boot &&
+  row.done_network === row.wanted_network &&
   ((row.status === 'active' && row.wanted === 'running' && row.ssh_ready) ||
     (row.status === 'stopped' && row.wanted === 'stopped'))
 
 /** Observes one machine and takes one step. */
-async function reconcileOne(services: Services, samples: Map<string, Sample>, id: string): Promise<void> {
+async function reconcileOne(
+  services: Services,
+  samples: Map<string, Sample>,
+  networks: ReturnType<typeof networkApplier>,
+  id: string,
+): Promise<void> {
   const { db, driver, clock, log } = services
   const seen = await driver.observe(id)
   // Read after the machine was seen, so that a wish of the meantime is not overlooked.
@@ -79,6 +90,8 @@ async function reconcileOne(services: Services, samples: Map<string, Sample>, id
   const now = clock.now()
   const observation = metricsOf(seen, now.getTime(), samples.get(id))
   if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
+  const isNetworkDue = !networks.isApplied(id) || row.done_network < row.wanted_network
+  if (isNetworkDue && seen.state !== 'absent' && row.wanted !== 'deleted') await networks.apply(id)
   const step = planVps(row, seen, now)
   if (step.do !== 'nothing' && step.do !== 'ensure') log.info({ vps: id, step, seen: seen.state }, 'VPS')
   switch (step.do) {
@@ -88,6 +101,7 @@ async function reconcileOne(services: Services, samples: Map<string, Sample>, id
       return power(services, row, step.action)
     case 'destroy':
       await driver.destroy(id)
+      await freePorts(db, id)
       await updateVps(db, id, { machine_gone_at: clock.now() })
       return announce(db, id)
     case 'fail':

@@ -2,7 +2,7 @@ import type { Transaction } from '../database/transaction.ts'
 import { placeHold } from '../ledger/hold.ts'
 import { offeredImages } from '../os-images.ts'
 import type { Services } from '../services.ts'
-import { fits, freeShare, freeSshPort, lockPlacement, noRoom } from './capacity.ts'
+import { fits, freePublicPort, freeShare, lockPlacement, noRoom } from './capacity.ts'
 import { type OrderRow, setOrderStatus } from './order-store.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
@@ -23,7 +23,7 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
 
   await lockPlacement(tx)
   if (!fits(plan, await freeShare(tx, services))) throw noRoom('There is no room for a machine of this plan')
-  const port = await freeSshPort(tx, services)
+  const port = await freePublicPort(tx, services)
   if (port === undefined) throw noRoom('There is no free SSH port')
 
   const now = clock.now()

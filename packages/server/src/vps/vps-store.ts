@@ -48,6 +48,8 @@ export interface VpsRow {
   period_from: Date | null
   paid_until: Date | null
   cancel_at_period_end: boolean
+  wanted_network: number
+  done_network: number
   created_at: Date
 }
 
@@ -55,7 +57,7 @@ const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, regio
   ssh_key, ssh_host, ssh_port, ssh_host_public_key, ssh_host_private_key, root_password_hash,
   root_password is not null as password_available, wanted, wanted_boot, forced, status, done_boot, ssh_ready,
   failure_reason, attempts, observation, provisioning_since, price, price_hourly, period_from, paid_until,
-  cancel_at_period_end, created_at`
+  cancel_at_period_end, wanted_network, done_network, created_at`
 
 export type NewVps = Pick<
   VpsRow,

@@ -1,0 +1,108 @@
+import type { SshAddress } from '../vps-driver.ts'
+import { LINK_NETWORK, LINK_PATTERN, LOOPBACK_CLIENT } from './addresses.ts'
+import type { OpenPort } from './network-policy.ts'
+
+/** On the host, for all machines together: a look-up in a map costs the same with one machine and with thousands. */
+export const HOST_TABLE = 'coinrack_host'
+
+/**
+ * The host's rules without any machine, as a script for `nft -f`. Said again it changes nothing, and it leaves the
+ * maps, which hold the machines, as they are.
+ * @param isOnlyRouter the host forwarded nothing before machines came: it goes on to forward nothing else
+ */
+export function hostRuleset({ isOnlyRouter }: { isOnlyRouter: boolean }): string {
+  const chains: Record<string, string[]> = {
+    to_machine: [
+      'dnat ip to ip daddr . meta l4proto . th dport map @ports',
+      'fib daddr type local dnat ip to meta l4proto . th dport map @ports_everywhere',
+    ],
+    prerouting: ['type nat hook prerouting priority -100; policy accept;', 'jump to_machine'],
+    output: ['type nat hook output priority -100; policy accept;', 'jump to_machine'],
+    postrouting: [
+      'type nat hook postrouting priority 100; policy accept;',
+      `oifname "${LINK_PATTERN}" ip saddr 127.0.0.0/8 snat ip to ${LOOPBACK_CLIENT}`,
+      `oifname != "${LINK_PATTERN}" ip saddr ${LINK_NETWORK} masquerade`,
+    ],
+    input: [
+      'type filter hook input priority -10; policy accept;',
+      `iifname "${LINK_PATTERN}" ct state established,related accept`,
+      `iifname "${LINK_PATTERN}" drop`,
+    ],
+    forward: [
+      'type filter hook forward priority -10; policy accept;',
+      `iifname "${LINK_PATTERN}" oifname "${LINK_PATTERN}" drop`,
+      `iifname "${LINK_PATTERN}" accept`,
+      `oifname "${LINK_PATTERN}" ct state established,related accept`,
+      // Whoever claims to be a link of ours comes from elsewhere.
+      `oifname "${LINK_PATTERN}" ip saddr ${LINK_NETWORK} drop`,
+      `oifname "${LINK_PATTERN}" ct status dnat accept`,
+      `oifname "${LINK_PATTERN}" drop`,
+      ...(isOnlyRouter ? ['drop'] : []),
+    ],
+  }
+  const names = Object.keys(chains)
+  const header = (rules: string[]) => rules.filter((rule) => rule.startsWith('type '))
+  return [
+    `table inet ${HOST_TABLE} {`,
+    '  map ports { type ipv4_addr . inet_proto . inet_service : ipv4_addr . inet_service; }',
+    '  map ports_everywhere { type inet_proto . inet_service : ipv4_addr . inet_service; }',
+    ...names.map((name) => `  chain ${name} { ${header(chains[name]!).join(' ')} }`),
+    '}',
+    ...names.map((name) => `flush chain inet ${HOST_TABLE} ${name}`),
+    ...names.flatMap((name) =>
+      chains[name]!.filter((rule) => !rule.startsWith('type ')).map(
+        (rule) => `add rule inet ${HOST_TABLE} ${name} ${rule}`,
+      ),
+    ),
+    '',
+  ].join('\n')
+}
+
+/** A member of one of the two maps, as nft writes it. */
+export interface PortElement {
+  map: 'ports' | 'ports_everywhere'
+  key: string
+  value: string
+}
+
+/** What leads to a machine: its SSH, and the ports that were opened. `0.0.0.0` is every address of the host. */
+export function portElements(listen: SshAddress, ports: OpenPort[], machineEnd: string): PortElement[] {
+  const all: OpenPort[] = [{ protocol: 'tcp', port: 22, publicPort: listen.port }, ...ports]
+  return all.map(({ protocol, port, publicPort }) => ({
+    ...(listen.host === '0.0.0.0'
+      ? { map: 'ports_everywhere' as const, key: `${protocol} . ${publicPort}` }
+      : { map: 'ports' as const, key: `${listen.host} . ${protocol} . ${publicPort}` }),
+    value: `${machineEnd} . ${port}`,
+  }))
+}
+
+/** A script for `nft -f` that turns what leads to a machine into what should, in one step. Empty: nothing to do. */
+export function changeElements(present: PortElement[], wanted: PortElement[]): string {
+  const same = (one: PortElement) => (other: PortElement) =>
+    one.map === other.map && one.key === other.key && one.value === other.value
+  const line = (verb: string, { map, key, value }: PortElement) =>
+    `${verb} element inet ${HOST_TABLE} ${map} { ${key} : ${value} }\n`
+  return [
+    ...present.filter((one) => !wanted.some(same(one))).map((one) => line('delete', one)),
+    ...wanted.filter((one) => !present.some(same(one))).map((one) => line('add', one)),
+  ].join('')
+}
+
+interface NftMap {
+  name: string
+  elem?: [{ concat: (string | number)[] }, { concat: (string | number)[] }][]
+}
+
+/** Those that lead to one machine, from `nft -j list table`. */
+export function elementsTo(machineEnd: string, listing: string): PortElement[] {
+  const { nftables } = JSON.parse(listing) as { nftables: { map?: NftMap }[] }
+  return nftables.flatMap(({ map }) =>
+    (map?.elem ?? [])
+      .filter(([, value]) => value.concat[0] === machineEnd)
+      .map(([key, value]) => ({
+        map: map!.name as PortElement['map'],
+        key: key.concat.join(' . '),
+        value: value.concat.join(' . '),
+      })),
+  )
+}

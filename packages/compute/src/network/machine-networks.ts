@@ -1,0 +1,229 @@
+import { constants } from 'node:fs'
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CommandError, runCommand } from '@coinrack/host/run-command.ts'
+import { DriverError, type SshAddress } from '../vps-driver.ts'
+import {
+  GATEWAY,
+  linkAddresses,
+  linkName,
+  namespaceFile,
+  namespaceName,
+  RESOLVER,
+  TAP,
+  UPLINK,
+} from './addresses.ts'
+import { hostResolvers } from './host-resolvers.ts'
+import { changeElements, elementsTo, HOST_TABLE, hostRuleset, portElements } from './host-ruleset.ts'
+import { freeSlot, slotOf, takeSlot } from './link-slots.ts'
+import { type EgressPolicy, machineRuleset } from './machine-ruleset.ts'
+import type { NetworkPolicy } from './network-policy.ts'
+import { withTap } from './take-tap.ts'
+
+/** One machine as its network sees it. */
+export interface NetworkSpec {
+  macAddress: string
+  /** Where its SSH is served on the host; `0.0.0.0` is all addresses. */
+  listen: SshAddress
+  policy: NetworkPolicy
+}
+
+/** Bytes since the machine's network was made. */
+export interface Traffic {
+  /** Received by the machine. */
+  rxBytes: number
+  /** Sent by the machine. */
+  txBytes: number
+}
+
+/**
+ * A network of its own for each machine: a namespace that holds its tap and its rules, linked to the host. Needs root.
+ * Every call may be repeated and may be cut short by a kill; calls for one machine come one at a time.
+ */
+export interface MachineNetworks {
+  /** Whether this host lets us. Asked once. */
+  isPossible(): Promise<boolean>
+  /** Makes all of it as the spec says, or changes what is there while the machine runs. Throws `guest_failed`. */
+  make(id: string, spec: NetworkSpec): Promise<void>
+  /** Whether the machine has a network of its own now. */
+  isMade(id: string): Promise<boolean>
+  /** Nothing of it is left. An unknown machine is fine. */
+  remove(id: string): Promise<void>
+  /** What to put before the command line of the machine's QEMU. */
+  enter(id: string): string[]
+  /** Where the host itself reaches the machine's SSH, whatever its owner's firewall says. */
+  lookAt(id: string): Promise<SshAddress | undefined>
+  traffic(id: string): Promise<Traffic | undefined>
+}
+
+interface Log {
+  info(fields: object, message: string): void
+}
+
+const RUN_FOLDER = '/run/coinrack'
+const LOCK_FILE = join(RUN_FOLDER, 'network.lock')
+/** Exists when the host forwarded no packets before machines came. */
+const ONLY_ROUTER_FILE = join(RUN_FOLDER, 'only-router')
+const FORWARDING = '/proc/sys/net/ipv4/ip_forward'
+const LINK_SCRIPT = join(import.meta.dirname, 'link.sh')
+const SSH_PORT = 22
+
+/** @param wanted without resolvers, names are resolved where this host resolves them */
+export function createMachineNetworks(wanted: EgressPolicy, log: Log): MachineNetworks {
+  let possible: Promise<boolean> | undefined
+  let completed: Promise<EgressPolicy> | undefined
+  let hostReady: Promise<void> | undefined
+  const links = new Map<string, number>()
+
+  const slotFor = async (id: string) => {
+    const slot = links.get(id) ?? (await slotOf(id))
+    if (slot !== undefined) links.set(id, slot)
+    return slot
+  }
+  const completeEgress = () => {
+    completed ??= wanted.resolvers.length > 0 ? Promise.resolve(wanted) : withHostResolvers(wanted)
+    return completed
+  }
+  const prepareHost = () => {
+    hostReady ??= loadHostRules().catch((error) => {
+      hostReady = undefined
+      throw error
+    })
+    return hostReady
+  }
+
+  return {
+    isPossible() {
+      possible ??= completeEgress().then((egress) => tryOut(egress, log))
+      return possible
+    },
+
+    async make(id, { macAddress, listen, policy }) {
+      await prepareHost()
+      const egress = await completeEgress()
+      const slot = await takeSlot(id)
+      links.set(id, slot)
+      const { host, machine } = linkAddresses(slot)
+      await run('make the namespace', () => link('up', id, [host, machine, GATEWAY, RESOLVER, TAP, UPLINK]))
+      const rules = machineRuleset({ macAddress, hostEnd: host, firewall: policy.firewall, egress })
+      await run('load its rules', () =>
+        runCommand('nsenter', [`--net=${namespaceFile(id)}`, 'nft', '-f', '-'], { input: rules }),
+      )
+      await run('limit its bandwidth', () => limitBandwidth(id, egress.bandwidthMbit))
+      const wanted = portElements(listen, policy.ports, machine)
+      const change = changeElements(await elements(machine), wanted)
+      if (change) await run('lead its ports to it', () => runCommand('nft', ['-f', '-'], { input: change }))
+    },
+
+    async isMade(id) {
+      return (await slotFor(id)) !== undefined && (await exists(namespaceFile(id)))
+    },
+
+    async remove(id) {
+      links.delete(id)
+      await removeNetwork(id)
+    },
+
+    enter: withTap,
+
+    async lookAt(id) {
+      const slot = await slotFor(id)
+      if (slot === undefined || !(await exists(namespaceFile(id)))) return undefined
+      return { host: linkAddresses(slot).machine, port: SSH_PORT }
+    },
+
+    async traffic(id) {
+      const counter = async (name: string) =>
+        Number(await readFile(`/sys/class/net/${linkName(id)}/statistics/${name}`, 'utf8'))
+      try {
+        // The link's other end is the machine: what the host receives, the machine sent.
+        const [txBytes, rxBytes] = await Promise.all([counter('rx_bytes'), counter('tx_bytes')])
+        return { rxBytes, txBytes }
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+        throw error
+      }
+    },
+  }
+}
+
+/** Removes all that a machine's network is, also after a kill at any step of making it. Needs root. */
+export async function removeNetwork(id: string): Promise<void> {
+  const slot = await slotOf(id)
+  if (slot === undefined) return
+  const change = changeElements(await elements(linkAddresses(slot).machine), [])
+  if (change) await runCommand('nft', ['-f', '-'], { input: change })
+  await link('down', id)
+  await freeSlot(slot)
+}
+
+/** Loads the real rules in a namespace that ends with the command: nothing stays, and nothing is guessed. */
+async function tryOut(egress: EgressPolicy, log: Log): Promise<boolean> {
+  if (process.getuid?.() !== 0) return false
+  const macAddress = '52:54:00:00:00:00'
+  const firewall = { defaultIn: 'allow', defaultOut: 'allow', rules: [] } as const
+  const rules = machineRuleset({
+    macAddress,
+    hostEnd: '192.0.2.1',
+    firewall: { ...firewall, rules: [] },
+    egress,
+  })
+  const script = `ip tuntap add ${TAP} mode tap; ip link add ${UPLINK} type veth; nft -f -; perl -e 1`
+  return runCommand('unshare', ['--net', 'sh', '-ec', script], {
+    input: rules + hostRuleset({ isOnlyRouter: false }),
+  }).then(
+    () => true,
+    (error: Error) => {
+      log.info({ err: error }, 'Machines get no network of their own')
+      return false
+    },
+  )
+}
+
+async function withHostResolvers(egress: EgressPolicy): Promise<EgressPolicy> {
+  return { ...egress, resolvers: await hostResolvers() }
+}
+
+async function loadHostRules(): Promise<void> {
+  await mkdir(RUN_FOLDER, { recursive: true, mode: 0o755 })
+  const forwards = (await readFile(FORWARDING, 'utf8')).trim() === '1'
+  // The rules come first: at no moment does the host forward for others.
+  if (!forwards) await writeFile(ONLY_ROUTER_FILE, '')
+  const isOnlyRouter = await exists(ONLY_ROUTER_FILE)
+  await runCommand('nft', ['-f', '-'], { input: hostRuleset({ isOnlyRouter }) })
+  if (!forwards) await writeFile(FORWARDING, '1')
+}
+
+const link = (verb: 'up' | 'down', id: string, rest: string[] = []) =>
+  runCommand('flock', [LOCK_FILE, 'sh', LINK_SCRIPT, verb, namespaceName(id), linkName(id), ...rest])
+
+/** A bucket of a hundredth of a second, so that a burst is a burst of packets. */
+async function limitBandwidth(id: string, megabits: number): Promise<void> {
+  const burst = Math.max(65_536, Math.round((megabits * 1_000_000) / 8 / 100))
+  const commands = [TAP, UPLINK].map(
+    (device) => `qdisc replace dev ${device} root tbf rate ${megabits}mbit burst ${burst} latency 50ms\n`,
+  )
+  await runCommand('tc', ['-n', namespaceName(id), '-batch', '-'], { input: commands.join('') })
+}
+
+async function elements(machineEnd: string) {
+  const listing = await runCommand('nft', ['-j', 'list', 'table', 'inet', HOST_TABLE]).catch((error) => {
+    if (error instanceof CommandError && error.stderr.includes('No such file')) return undefined
+    throw error
+  })
+  return listing ? elementsTo(machineEnd, listing.stdout) : []
+}
+
+const exists = (path: string) =>
+  access(path, constants.F_OK).then(
+    () => true,
+    () => false,
+  )
+
+async function run<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new DriverError('guest_failed', `Could not ${what}: ${(error as Error).message}`, { cause: error })
+  }
+}

@@ -1,0 +1,161 @@
+import { GATEWAY, GUEST_ADDRESS, RESOLVER, TAP, UPLINK } from './addresses.ts'
+import { type FirewallPolicy, type FirewallRule, type PortSpan, parsePorts } from './network-policy.ts'
+
+/** What an operator forbids every machine, and where names are resolved. */
+export interface EgressPolicy {
+  /** Networks that no machine reaches. */
+  blockedNetworks: string[]
+  /** TCP ports that no machine reaches anywhere. */
+  blockedPorts: number[]
+  /** IPv4 addresses of DNS servers; the first one is used. Reached also in a blocked network, on port 53 only. */
+  resolvers: string[]
+  /** Megabits per second for each machine, in each direction. */
+  bandwidthMbit: number
+}
+
+/** Private and reserved ranges (RFC 6890), which hold the metadata addresses of clouds, and the ports of mail. */
+export const defaultEgress: EgressPolicy = {
+  blockedNetworks: [
+    '0.0.0.0/8',
+    '10.0.0.0/8',
+    '100.64.0.0/10',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '172.16.0.0/12',
+    '192.0.0.0/24',
+    '192.168.0.0/16',
+    '198.18.0.0/15',
+    '224.0.0.0/3',
+  ],
+  blockedPorts: [25, 465, 587],
+  resolvers: [],
+  bandwidthMbit: 200,
+}
+
+export interface MachineRules {
+  macAddress: string
+  /** The host's end of the link. */
+  hostEnd: string
+  firewall: FirewallPolicy
+  egress: EgressPolicy
+}
+
+/** In each namespace. */
+export const MACHINE_TABLE = 'coinrack'
+
+const set = (members: (string | number)[]) => `{ ${members.join(', ')} }`
+
+/**
+ * The rules of a machine's own namespace, as a script for `nft -f` that replaces those of before in one step.
+ * What the guest sends is checked in this order: its own addresses (or it is dropped before anything sees it), what
+ * is open already, what the operator forbids, what its owner forbids.
+ */
+export function machineRuleset({ macAddress, hostEnd, firewall, egress }: MachineRules): string {
+  const { blockedNetworks, blockedPorts, resolvers } = egress
+  const resolver = resolvers[0]
+  const refuse = 'reject with icmpx admin-prohibited'
+  const lines = (...text: (string | false | undefined)[]) => text.filter(Boolean).map((line) => `    ${line}`)
+  return [
+    `table netdev ${MACHINE_TABLE}`,
+    `delete table netdev ${MACHINE_TABLE}`,
+    `table netdev ${MACHINE_TABLE} {`,
+    '  chain sent {',
+    ...lines(
+      `type filter hook ingress device "${TAP}" priority -500; policy drop;`,
+      `ether saddr != ${macAddress} counter drop`,
+      `ether type arp arp saddr ether ${macAddress} arp saddr ip ${set(['0.0.0.0', GUEST_ADDRESS])} accept`,
+      `ether type ip ip saddr ${GUEST_ADDRESS} accept`,
+      'counter drop',
+    ),
+    '  }',
+    '}',
+    `table inet ${MACHINE_TABLE}`,
+    `delete table inet ${MACHINE_TABLE}`,
+    `table inet ${MACHINE_TABLE} {`,
+    '  chain prerouting {',
+    ...lines(
+      'type nat hook prerouting priority -100; policy accept;',
+      `iifname "${UPLINK}" dnat ip to ${GUEST_ADDRESS}`,
+      resolver &&
+        `iifname "${TAP}" ip daddr ${RESOLVER} meta l4proto { tcp, udp } th dport 53 dnat ip to ${resolver}`,
+    ),
+    '  }',
+    '  chain postrouting {',
+    ...lines(
+      'type nat hook postrouting priority 100; policy accept;',
+      `oifname "${UPLINK}" ip saddr ${GUEST_ADDRESS} masquerade`,
+    ),
+    '  }',
+    '  chain input {',
+    ...lines(
+      'type filter hook input priority 0; policy drop;',
+      `iifname "${TAP}" ip daddr ${GATEWAY} icmp type echo-request accept`,
+    ),
+    '  }',
+    '  chain forward {',
+    ...lines(
+      'type filter hook forward priority 0; policy drop;',
+      'ct state established,related accept',
+      'ct state invalid drop',
+      `iifname "${UPLINK}" oifname "${TAP}" goto arriving`,
+      `iifname "${TAP}" oifname "${UPLINK}" goto leaving`,
+    ),
+    '  }',
+    '  chain arriving {',
+    ...lines(
+      // The service's own look at SSH, from an address that nobody else has.
+      `ip saddr ${hostEnd} tcp dport 22 accept`,
+      ...firewallRules(firewall, 'in', 'drop'),
+    ),
+    '  }',
+    '  chain leaving {',
+    ...lines(
+      resolver && `ip daddr ${resolver} meta l4proto { tcp, udp } th dport 53 goto owner_leaving`,
+      blockedNetworks.length > 0 && `ip daddr ${set(blockedNetworks)} ${refuse}`,
+      blockedPorts.length > 0 && `tcp dport ${set(blockedPorts)} ${refuse}`,
+      'goto owner_leaving',
+    ),
+    '  }',
+    '  chain owner_leaving {',
+    ...lines(...firewallRules(firewall, 'out', refuse)),
+    '  }',
+    '}',
+    '',
+  ].join('\n')
+}
+
+/** One line for each rule of the direction, then its default. */
+function firewallRules(
+  firewall: FirewallPolicy,
+  direction: FirewallRule['direction'],
+  refuse: string,
+): string[] {
+  const verdict = (action: FirewallRule['action']) => (action === 'allow' ? 'accept' : refuse)
+  const side = direction === 'in' ? 'saddr' : 'daddr'
+  const rules = firewall.rules
+    .filter((rule) => rule.direction === direction)
+    .map(({ action, protocol, ports, cidr }) =>
+      [
+        cidr && `ip ${side} ${cidr}`,
+        protocol === 'icmp' && 'ip protocol icmp',
+        (protocol === 'tcp' || protocol === 'udp') &&
+          (ports?.length ? `${protocol} dport ${portSet(ports)}` : `meta l4proto ${protocol}`),
+        verdict(action),
+      ]
+        .filter(Boolean)
+        .join(' '),
+    )
+  return [...rules, verdict(direction === 'in' ? firewall.defaultIn : firewall.defaultOut)]
+}
+
+/** nft refuses a set whose members overlap, so they are joined. */
+function portSet(ports: string[]): string {
+  const spans = ports.map((text) => parsePorts(text)!).sort((a, b) => a.from - b.from)
+  const joined: PortSpan[] = []
+  for (const span of spans) {
+    const last = joined.at(-1)
+    if (last && span.from <= last.to + 1) last.to = Math.max(last.to, span.to)
+    else joined.push({ ...span })
+  }
+  return set(joined.map(({ from, to }) => (from === to ? from : `${from}-${to}`)))
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod'
+import { Id } from './ids.ts'
+import { listOperation, operation } from './operation.ts'
+
+const PORT = /^\d{1,5}(-\d{1,5})?$/
+const OCTET = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)'
+const NETWORK = new RegExp(`^${OCTET}(\\.${OCTET}){3}(/(3[0-2]|[12]?\\d))?$`)
+
+const isPortSpan = (text: string) => {
+  const [from, to = from] = text.split('-').map(Number)
+  return from! >= 1 && to! <= 65_535 && from! <= to!
+}
+
+const Action = z.enum(['allow', 'deny'])
+
+export const FirewallRule = z
+  .strictObject({
+    action: Action,
+    direction: z.enum(['in', 'out']),
+    protocol: z.enum(['tcp', 'udp', 'icmp', 'any']).default('any'),
+    ports: z
+      .array(
+        z
+          .string()
+          .regex(PORT, 'Expected a port such as "443", or two such as "8000-8100"')
+          .refine(isPortSpan, 'Expected ports from 1 to 65535, the lower one first'),
+      )
+      .min(1)
+      .max(20)
+      .optional()
+      .describe('Of the VPS for in, of the other side for out; only for tcp and udp. Without: all'),
+    cidr: z
+      .string()
+      .regex(NETWORK, 'Expected an IPv4 address or network such as 203.0.113.0/24')
+      .optional()
+      .describe('The other side. Without: everybody'),
+  })
+  .refine(({ protocol, ports }) => ports === undefined || protocol === 'tcp' || protocol === 'udp', {
+    message: 'Ports need the protocol tcp or udp',
+    path: ['ports'],
+  })
+
+const Firewall = z.object({
+  default_in: Action,
+  default_out: Action,
+  rules: z.array(FirewallRule),
+  applied: z.boolean().describe('The machine has these rules now; false for a moment after a change'),
+})
+
+const Protocol = z.enum(['tcp', 'udp'])
+const Port = z.number().int().min(1).max(65_535)
+
+const PublicPort = z.object({
+  protocol: Protocol,
+  port: z.number().int().describe('Of the VPS'),
+  public_port: z.number().int(),
+  host: z.string().describe('The public address'),
+})
+
+const service = { service_id: Id('service') }
+const serviceExample = { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0' }
+
+/** What reaches a VPS and what it reaches. */
+export const network = {
+  getFirewall: operation({
+    method: 'GET',
+    path: '/services/{id}/firewall',
+    summary: 'Show the firewall of a VPS',
+    description:
+      'The first rule that fits a new connection decides, in the given order; where none does, the default of its direction. A new VPS allows everything. What the operator blocks for everybody (private networks, outgoing mail) is blocked whatever the rules say.',
+    access: 'read',
+    rate: 'default',
+    resource: 'service',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject(service),
+    output: Firewall,
+    errors: [],
+    example: serviceExample,
+  }),
+  setFirewall: operation({
+    method: 'PUT',
+    path: '/services/{id}/firewall',
+    summary: 'Set the firewall of a VPS',
+    description:
+      'Replaces all rules in one step, while the VPS runs; connections that are open go on. Rules hold over reboots. With default_in deny, allow tcp port 22 or you cannot log in. Answers to what was allowed always pass. Call get_firewall until applied is true.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({
+      ...service,
+      default_in: Action.default('allow'),
+      default_out: Action.default('allow'),
+      rules: z.array(FirewallRule).max(100),
+    }),
+    output: Firewall,
+    errors: ['service_busy', 'network_unavailable'],
+    example: {
+      ...serviceExample,
+      default_in: 'deny',
+      rules: [{ action: 'allow', direction: 'in', protocol: 'tcp', ports: ['22', '80', '443'] }],
+    },
+    next: () => [{ tool: 'get_firewall', why: 'See when the rules are applied' }],
+  }),
+  listPorts: listOperation({
+    method: 'GET',
+    path: '/services/{id}/ports',
+    summary: 'List the open public ports of a VPS',
+    description: 'Ports of the public address that lead to the VPS, beside SSH.',
+    access: 'read',
+    rate: 'default',
+    resource: 'service',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject(service),
+    output: PublicPort,
+    errors: [],
+    example: serviceExample,
+  }),
+  openPort: operation({
+    method: 'POST',
+    path: '/services/{id}/ports',
+    summary: 'Open a public port that leads to a VPS',
+    description:
+      'Gives a port of the public address that leads to this port of the VPS, within a second or two. A port that is open already keeps its public port. The firewall of the VPS still decides who may connect.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({ ...service, port: Port, protocol: Protocol.default('tcp') }),
+    output: PublicPort,
+    errors: ['service_busy', 'network_unavailable', 'too_many_ports', 'capacity'],
+    example: { ...serviceExample, port: 443, protocol: 'tcp' },
+    next: () => [{ tool: 'list_ports', why: 'See all open ports' }],
+  }),
+  closePort: operation({
+    method: 'DELETE',
+    path: '/services/{id}/ports/{public_port}',
+    summary: 'Close a public port of a VPS',
+    description: 'Connections that are open go on; new ones are refused. SSH stays as it is.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({ ...service, public_port: z.coerce.number().pipe(Port) }),
+    output: z.object({ closed: z.boolean().describe('False: it was not open') }),
+    errors: ['service_busy'],
+    example: { ...serviceExample, public_port: 22_080 },
+  }),
+}

@@ -1,0 +1,31 @@
+import { announce } from '../database/changes.ts'
+import type { Handler } from '../handler.ts'
+import { freePublicPort, lockPlacement, noRoom } from './capacity.ts'
+import { insertPort, networkOf } from './network-store.ts'
+import { hasNetwork, portView } from './network-view.ts'
+import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { lockVps } from './vps-store.ts'
+
+const MOST_PORTS = 20
+
+/** Takes a public port and writes down where it is to lead; the reconciler makes it so. */
+export const openPort: Handler<'openPort'> = async ({ input, db, services, fail }) => {
+  const id = input.service_id
+  // Before the machine's own lock, in the order in which orders take them.
+  await lockPlacement(db)
+  const { status, ssh_host } = await lockVps(db, id)
+  if (!hasNetwork(status)) throw fail('service_busy', `The VPS is ${status}`)
+  if (!(await services.driver.hasOwnNetworks()))
+    throw fail('network_unavailable', 'Machines here have no network of their own')
+  const { ports } = await networkOf(db, id)
+  const open = ports.find(({ protocol, port }) => protocol === input.protocol && port === input.port)
+  if (open) return portView(open, ssh_host)
+  if (ports.length >= MOST_PORTS)
+    throw fail('too_many_ports', `The VPS has ${MOST_PORTS} open ports, as many as one can have`)
+  const publicPort = await freePublicPort(db, services)
+  if (publicPort === undefined) throw noRoom('There is no free public port')
+  const port = { protocol: input.protocol, port: input.port, publicPort }
+  await insertPort(db, id, port)
+  await announce(db, RECONCILE_VPS)
+  return portView(port, ssh_host)
+}
