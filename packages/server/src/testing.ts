@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createFakeDriver, type FakeDriver } from '@coinrack/compute/fake/driver.ts'
+import { createFakeDriver, type FakeDriver, type FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -93,6 +93,8 @@ export interface TestOptions {
   chains?: Chain[]
   /** As in the demo profile: how to pay on the chains. */
   demo?: DemoBody
+  /** Of the fake driver. */
+  driver?: Partial<FakeDriverOptions>
 }
 
 /** The service on a database of its own, with the fakes of its edges: machine, mail and clock. */
@@ -103,7 +105,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   const log = pino({ level: 'silent' })
   const db = openPool(database.url, { size: 20, onError: () => {} })
   const changes = await listenForChanges(database.url, () => {})
-  const driver = createFakeDriver({ clock })
+  const driver = createFakeDriver({ clock, ...options.driver })
   const mails: Mail[] = []
   const mailer: Mailer = {
     async send(mail) {

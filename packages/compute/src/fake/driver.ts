@@ -19,6 +19,7 @@ import {
  *   fail-boot...       ends by itself in every first boot: observed as failed
  *   fail-ensure-N...   the first N calls of `ensure` throw `guest_failed`
  *   no-space...        `ensure` throws `no_space`
+ *   fail-network...    `applyNetwork` throws `guest_failed`
  */
 
 export interface FakeDriverOptions {
@@ -39,11 +40,12 @@ export interface FakeMachine {
   /** How often it was started. */
   starts: number
   network: NetworkPolicy
+  networkApplications: number
 }
 
 export interface FakeDriver extends VpsDriver {
   readonly machines: ReadonlyMap<string, FakeMachine>
-  /** Every call that changes something, in order, as `ensure vps_...` or `stop vps_...`. */
+  /** Every call that changes whether a machine is or runs, in order, as `ensure vps_...` or `stop vps_...`. */
   readonly calls: readonly string[]
   /** Ends the boot of a `slow-boot` machine. */
   finishBoot(id: string): void
@@ -120,7 +122,13 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
           if (!image) throw new DriverError('image_unknown', `There is no image "${spec.image}"`)
           if (image.state !== 'ready')
             throw new DriverError('image_not_ready', `Image ${spec.image} is not built yet`)
-          machines.set(spec.id, { spec, isFirstBootComplete: false, starts: 0, network: openPolicy })
+          machines.set(spec.id, {
+            spec,
+            isFirstBootComplete: false,
+            starts: 0,
+            network: openPolicy,
+            networkApplications: 0,
+          })
         }
         const machine = known(spec.id)
         if (!settle(machine).isFirstBootComplete) start(machine)
@@ -138,8 +146,10 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
       const machine = known(id)
       if (!hasOwnNetworks && !isDeepStrictEqual(policy, openPolicy))
         throw new DriverError('unsupported', 'scripted: no networks of their own')
-      calls.push(`network ${id}`)
+      if (machine.spec.hostname.startsWith('fail-network'))
+        throw new DriverError('guest_failed', 'scripted: rules that do not load')
       machine.network = structuredClone(policy)
+      machine.networkApplications++
     },
 
     hasOwnNetworks: async () => hasOwnNetworks,
