@@ -259,7 +259,7 @@ async function makeWorld(): Promise<() => Promise<void>> {
     ip -n ${WORLD} address add ${INTERNET}/24 dev out; ip -n ${WORLD} link set lo up; ip -n ${WORLD} link set out up
     ip -n ${WORLD} address add ${PRIVATE}/32 dev lo; ip -n ${WORLD} address add ${METADATA}/32 dev lo
     ip route add ${PRIVATE}/32 via ${INTERNET}; ip route add ${METADATA}/32 via ${INTERNET}`)
-  const script = join(import.meta.dirname, 'stand-in.mjs')
+  const script = join(import.meta.dirname, 'testing-world.ts')
   const child = spawn(
     'ip',
     ['netns', 'exec', WORLD, process.execPath, script, '80', '81', '25', '465', '587'],

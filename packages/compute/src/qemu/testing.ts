@@ -25,7 +25,7 @@ export async function makeSshAccess(change: Partial<VpsSpec> = {}): Promise<SshA
   const own = await makeKey(join(folder, 'own'))
   const host = await makeKey(join(folder, 'host'))
   const hash = await runCommand('openssl', ['passwd', '-6', '-stdin'], { input: PASSWORD })
-  const port = await freePort()
+  const port = change.sshAddress?.port ?? (await freePort())
   const spec = makeSpec({
     sshAuthorizedKeys: [own.publicKey],
     rootPasswordHash: hash.stdout.trim(),
