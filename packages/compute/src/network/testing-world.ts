@@ -1,6 +1,7 @@
 /*
  * Plays the world outside a host, for tests: run in a namespace of its own. On the given TCP ports it says who
- * called; on 9000 it sends as fast as it is read; on UDP 53 it answers every name with the address in `ANSWER`.
+ * called; on 9000 it sends as fast as it is read; on UDP 53 of
+ * the address in `RESOLVER` it answers every name with the address in `ANSWER`.
  */
 import { createSocket } from 'node:dgram'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -39,7 +40,8 @@ names.on('message', (query, from) => {
     from.address,
   )
 })
-names.bind(53, '0.0.0.0', () => console.log('ready'))
+// A datagram is answered from the address that it was sent to only by a socket of that address.
+names.bind(53, process.env.RESOLVER, () => console.log('ready'))
 
 function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve) => server.listen(port, '0.0.0.0', resolve))
