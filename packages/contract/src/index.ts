@@ -1,14 +1,26 @@
 import { account } from './account.ts'
 import { balance } from './balance.ts'
 import { catalog } from './catalog.ts'
+import { control } from './control.ts'
 import { guide } from './guide.ts'
 import { invoices } from './invoices.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
 import { vps } from './vps.ts'
+import { work } from './work.ts'
 
 /** The table of contents of the whole service, in the order in which a newcomer needs it. */
-export const operations = { ...guide, ...account, ...catalog, ...balance, ...invoices, ...orders, ...vps }
+export const operations = {
+  ...guide,
+  ...account,
+  ...catalog,
+  ...balance,
+  ...invoices,
+  ...orders,
+  ...vps,
+  ...control,
+  ...work,
+}
 
 export type Operations = typeof operations
 export type OperationName = keyof Operations

@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createFakeDriver, type FakeDriver } from '@coinrack/compute/fake/driver.ts'
+import { createFakeGuestChannel, type FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -64,6 +68,7 @@ export interface TestService {
   app: FastifyInstance
   clock: TestClock
   driver: FakeDriver
+  guests: FakeGuestChannel
   /** Mail that was sent, newest last. */
   mails: Mail[]
   ask(
@@ -104,6 +109,8 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   const db = openPool(database.url, { size: 20, onError: () => {} })
   const changes = await listenForChanges(database.url, () => {})
   const driver = createFakeDriver({ clock })
+  const guestFolder = await mkdtemp(join(tmpdir(), 'coinrack-guests-'))
+  const guests = createFakeGuestChannel(driver, guestFolder)
   const mails: Mail[] = []
   const mailer: Mailer = {
     async send(mail) {
@@ -124,6 +131,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     log,
     catalog: parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'),
     driver,
+    guests,
     chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
     demo: options.demo,
@@ -184,6 +192,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     app,
     clock,
     driver,
+    guests,
     mails,
     ask,
     tool,
@@ -208,6 +217,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
       await changes.close()
       await db.end()
       await database.drop()
+      await rm(guestFolder, { recursive: true, force: true })
     },
   }
 }

@@ -1,6 +1,7 @@
 import { osImages } from '../images/catalog.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import {
+  type BootChange,
   DriverError,
   type ImageStatus,
   type PowerAction,
@@ -34,6 +35,10 @@ export interface FakeMachine {
   isFirstBootComplete: boolean
   /** How often it was started. */
   starts: number
+  /** What the next start takes over, and what the last one took. */
+  change?: { waiting: boolean; wanted: BootChange }
+  /** The password hash and the name inside. */
+  inside: BootChange
 }
 
 export interface FakeDriver extends VpsDriver {
@@ -78,6 +83,9 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     if (machine.startedAt) return
     machine.startedAt = clock.now()
     machine.starts++
+    if (!machine.change?.waiting) return
+    machine.change.waiting = false
+    machine.inside = machine.change.wanted
   }
   const stop = (machine: FakeMachine) => {
     settle(machine).startedAt = undefined
@@ -115,9 +123,18 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
           if (!image) throw new DriverError('image_unknown', `There is no image "${spec.image}"`)
           if (image.state !== 'ready')
             throw new DriverError('image_not_ready', `Image ${spec.image} is not built yet`)
-          machines.set(spec.id, { spec, isFirstBootComplete: false, starts: 0 })
+          const { hostname, rootPasswordHash } = spec
+          machines.set(spec.id, {
+            spec,
+            isFirstBootComplete: false,
+            starts: 0,
+            inside: { hostname, rootPasswordHash },
+          })
         }
         const machine = known(spec.id)
+        // The disk of one that runs stays as it is.
+        const diskGb = machine.startedAt ? machine.spec.diskGb : spec.diskGb
+        machine.spec = { ...machine.spec, vcpus: spec.vcpus, memoryMb: spec.memoryMb, diskGb }
         if (!settle(machine).isFirstBootComplete) start(machine)
       })
     },
@@ -126,6 +143,11 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
       const machine = known(id)
       calls.push(`${action} ${id}`)
       actions[action](machine)
+    },
+
+    async changeAtBoot(id, wanted) {
+      calls.push(`changeAtBoot ${id}`)
+      known(id).change = { waiting: true, wanted }
     },
 
     async destroy(id) {
@@ -137,13 +159,14 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     async observe(id) {
       const machine = machines.get(id)
       if (!machine) return { state: 'absent', sshReady: false }
-      const { startedAt, isFirstBootComplete, spec } = settle(machine)
+      const { startedAt, isFirstBootComplete, spec, change } = settle(machine)
+      const bootChange = change && { bootChange: change.waiting ? ('waiting' as const) : ('taken' as const) }
       if (startedAt) {
         const uptimeSeconds = Math.floor((clock.now().getTime() - startedAt.getTime()) / 1000)
-        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds }
+        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds, ...bootChange }
       }
       if (isFirstBootComplete || !spec.hostname.startsWith('fail-boot'))
-        return { state: 'stopped', sshReady: false }
+        return { state: 'stopped', sshReady: false, ...bootChange }
       return { state: 'failed', reason: 'scripted: the guest ended in its first boot', sshReady: false }
     },
 

@@ -13,6 +13,8 @@ export interface GuestOptions {
   clockOptions: string[]
   /** The seed is attached until the guest has consumed it. */
   isFirstBoot: boolean
+  /** A change for this boot is attached in the same way. */
+  isChangeWaiting?: boolean
   /** Where SSH is served on the host, forwarded to the guest's port 22. */
   listen: SshAddress
 }
@@ -21,6 +23,7 @@ export interface GuestOptions {
 export const guestFiles = {
   disk: 'disk.qcow2',
   seed: 'seed.tar',
+  changeSeed: 'change.tar',
   monitor: 'monitor.sock',
   console: 'console.sock',
   agent: 'agent.sock',
@@ -38,7 +41,7 @@ const TRANSLATION_CACHE_MB = 128
  * Nothing is attached that is not named here; the guest reaches nothing outside and only SSH reaches it.
  */
 export function guestArguments(options: GuestOptions): string[] {
-  const { id, vcpus, memoryMb, isFirstBoot, listen } = options
+  const { id, vcpus, memoryMb, isFirstBoot, isChangeWaiting, listen } = options
   return [
     ['-name', `${id},debug-threads=on`],
     ['-nodefaults', '-no-user-config'],
@@ -54,12 +57,8 @@ export function guestArguments(options: GuestOptions): string[] {
       `id=root,file=${guestFiles.disk},format=qcow2,if=none,cache=writeback,discard=unmap,aio=threads`,
     ],
     ['-device', 'virtio-blk-pci,drive=root,bootindex=0'],
-    isFirstBoot
-      ? [
-          ...['-drive', `id=seed,file=${guestFiles.seed},format=raw,if=none,cache=writethrough`],
-          ...['-device', `virtio-blk-pci,drive=seed,serial=${SEED_SERIAL}`],
-        ]
-      : [],
+    // Of two seeds the guest finds one: a first boot comes before any change.
+    isFirstBoot ? seedDrive(guestFiles.seed) : isChangeWaiting ? seedDrive(guestFiles.changeSeed) : [],
     ['-netdev', `user,id=net,restrict=on,ipv6=off,hostfwd=tcp:${listen.host}:${listen.port}-:22`],
     ['-device', `virtio-net-pci,netdev=net,mac=${macAddress(id)},romfile=`],
     ['-device', 'virtio-serial-pci'],
@@ -77,6 +76,11 @@ export function guestArguments(options: GuestOptions): string[] {
     ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
   ].flat()
 }
+
+const seedDrive = (file: string) => [
+  ...['-drive', `id=seed,file=${file},format=raw,if=none,cache=writethrough`],
+  ...['-device', `virtio-blk-pci,drive=seed,serial=${SEED_SERIAL}`],
+]
 
 /**
  * The flags switched off under emulation: 5-level paging costs time; cmpxchg16b of QEMU 7.2 lets Linux 6.12 oops; a

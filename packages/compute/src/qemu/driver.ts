@@ -8,8 +8,9 @@ import { createImageStore } from '../images/image-store.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import { DriverError, type PowerAction, type VpsDriver } from '../vps-driver.ts'
 import { findAcceleration, type Verdict } from './acceleration.ts'
-import { allocatedBytes, keepBaseDisk, makeDisk } from './disk.ts'
+import { allocatedBytes, diskSizeGb, growDisk, keepBaseDisk, makeDisk } from './disk.ts'
 import {
+  bootChangeOf,
   cutPower,
   type Guest,
   guestAt,
@@ -22,13 +23,14 @@ import {
   runningPid,
   startGuest,
   stopGuest,
+  writeChangeSeed,
   writeRecord,
   writeSeedOnce,
 } from './guest.ts'
 import { hostClockOptions } from './host-clock.ts'
 import { measureDisk, measureProcess } from './measure.ts'
-import { makeSeed } from './seed.ts'
-import { checkSpec, isMachineId } from './spec.ts'
+import { makeChangeSeed, makeSeed } from './seed.ts'
+import { checkBootChange, checkSpec, isMachineId } from './spec.ts'
 import { listenAddress } from './ssh-banner.ts'
 import { sshWatch } from './ssh-watch.ts'
 
@@ -108,6 +110,17 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     log.info({ vps: guest.id, accelerator, ...listen }, 'machine started')
   }
 
+  /** The disk's size, after it was grown when that is wanted and nothing uses it. */
+  const grow = async (guest: Guest, wantedGb: number): Promise<number> => {
+    const record = await readRecord(guest)
+    if (!record) return wantedGb
+    const haveGb = record.diskGb ?? (await diskSizeGb(guest.disk))
+    if (haveGb >= wantedGb || (await runningPid(guest))) return haveGb
+    await growDisk(guest.disk, haveGb, wantedGb)
+    log.info({ vps: guest.id, haveGb, wantedGb }, 'disk grown')
+    return wantedGb
+  }
+
   const known = async (id: string) => {
     const guest = isMachineId(id) ? guestAt(machines, id) : undefined
     if (!guest || !(await readRecord(guest)))
@@ -149,7 +162,8 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
           await makeDisk(guest.disk, { base, mbr: image.mbr, diskGb: spec.diskGb, owner: user })
         }
         const { vcpus, memoryMb, sshAddress } = spec
-        await writeRecord(guest, { vcpus, memoryMb, sshAddress })
+        const diskGb = await grow(guest, spec.diskGb)
+        await writeRecord(guest, { vcpus, memoryMb, sshAddress, diskGb })
 
         if (!(await isFirstBootPending(guest))) return
         if (!(await runningPid(guest))) return start(guest)
@@ -168,6 +182,12 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       })
     },
 
+    async changeAtBoot(id, change) {
+      const guest = await known(id)
+      checkBootChange(change)
+      await oneByOne(id, () => writeChangeSeed(guest, makeChangeSeed(change, clock.now()), user))
+    },
+
     async destroy(id) {
       if (!isMachineId(id)) return
       await oneByOne(id, async () => {
@@ -182,11 +202,12 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       const guest = isMachineId(id) ? guestAt(machines, id) : undefined
       const record = guest && (await readRecord(guest))
       if (!record) return { state: 'absent', sshReady: false }
+      const bootChange = await bootChangeOf(guest)
       const pid = await runningPid(guest)
       if (pid === undefined) {
         const reason = (await isFirstBootPending(guest)) ? await lastWords(guest) : undefined
         return reason === undefined
-          ? { state: 'stopped', sshReady: false }
+          ? { state: 'stopped', sshReady: false, ...(bootChange && { bootChange }) }
           : { state: 'failed', reason, sshReady: false }
       }
       const [sshReady, used, disk] = await Promise.all([
@@ -199,6 +220,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         state: 'running',
         sshReady,
         uptimeSeconds: used?.uptimeSeconds,
+        ...(bootChange && { bootChange }),
         metrics: used && disk && { cpuSeconds: used.cpuSeconds, memoryBytes: used.memoryBytes, ...disk },
       }
     },

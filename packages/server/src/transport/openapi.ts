@@ -25,7 +25,7 @@ const TAGS = [
     description: 'Prepaid money: invoices, payments, statement',
     paths: /^\/(balance|invoices)/,
   },
-  { name: 'VPS', description: 'Order and run virtual servers', paths: /^\/(orders|services)/ },
+  { name: 'VPS', description: 'Order and run virtual servers', paths: /^\/(orders|services|operations)/ },
   { name: 'Guide', description: 'Where to begin', paths: /^\// },
 ]
 
@@ -66,9 +66,11 @@ function describe(operationId: string, name: OperationName, op: Operation): Json
   const idName = op.resource && resourceInput(op.resource)
   const names = Object.keys(properties).filter((field) => field !== idName)
   const isRead = op.method === 'GET'
+  const inQuery = isRead ? names : names.filter((field) => op.query?.includes(field))
+  const inBody = names.filter((field) => !inQuery.includes(field))
   const parameters = [
     ...(idName ? [{ name: 'id', in: 'path', required: true, schema: properties[idName] }] : []),
-    ...(isRead ? names.map((field) => queryParameter(field, properties[field]!, required)) : []),
+    ...inQuery.map((field) => queryParameter(field, properties[field]!, required)),
     ...(!isRead && op.access !== 'public' ? [idempotencyParameter] : []),
   ]
   return {
@@ -78,7 +80,7 @@ function describe(operationId: string, name: OperationName, op: Operation): Json
     tags: [TAGS.find(({ paths }) => paths.test(op.path))!.name],
     security: op.access === 'public' ? [] : [{ token: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(!isRead && names.length > 0 ? { requestBody: body(op, properties, names, required) } : {}),
+    ...(inBody.length > 0 ? { requestBody: body(op, properties, inBody, required) } : {}),
     responses: { 200: success(op), ...failures(op) },
   }
 }
