@@ -65,6 +65,10 @@ export function createVpsReconciler(services: Services): VpsReconciler {
         if (busy.size >= AT_ONCE) break
         lookedAt.set(row.id, services.clock.now().getTime())
         const work = reconcileOne(services, samples, row)
+          .then((step) => {
+            // What was waiting for that can go on at once.
+            if (step === 'record') lookedAt.delete(row.id)
+          })
           .catch((error) => services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed'))
           .finally(() => busy.delete(row.id))
         busy.set(row.id, work)
@@ -84,14 +88,18 @@ const isSteady = (row: VpsRow) =>
     (row.status === 'reinstalling' && row.attempts >= MOST_ATTEMPTS && row.done_disk === row.wanted_disk))
 
 /** Observes one machine and takes one step. */
-async function reconcileOne(services: Services, samples: Map<string, Sample>, before: VpsRow): Promise<void> {
+async function reconcileOne(
+  services: Services,
+  samples: Map<string, Sample>,
+  before: VpsRow,
+): Promise<Step['do']> {
   const { db, driver, clock, log } = services
   const { id } = before
   const seen = await driver.observe(id)
   // Read after the machine was seen, so that a wish of the meantime is not overlooked.
   const row = await vpsById(db, id)
   // What was seen may be the machine on its old disk.
-  if (row.done_disk !== before.done_disk) return
+  if (row.done_disk !== before.done_disk) return 'nothing'
   const now = clock.now()
   const observation = metricsOf(seen, now.getTime(), samples.get(id))
   if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
@@ -99,6 +107,7 @@ async function reconcileOne(services: Services, samples: Map<string, Sample>, be
   if (step.do !== 'nothing' && step.do !== 'ensure') log.info({ vps: id, step, seen: seen.state }, 'VPS')
   await take(services, row, seen, step, observation)
   if (row.has_work) await settleWork(db, id, clock.now())
+  return step.do
 }
 
 async function take(
