@@ -90,7 +90,11 @@ export async function startFakeAgent(path: string): Promise<FakeAgent> {
     socket.on('error', () => {})
     if (agent.greeting) socket.write(agent.greeting)
     socket.on('data', (chunk) => {
-      const lines = (kept + chunk.toString('latin1').replaceAll('\xff', '')).split('\n')
+      const said = kept + chunk.toString('latin1')
+      const start = said.lastIndexOf('\xff') + 1
+      // As the agent does: the mark ends what was half said, and is complained of.
+      if (start > 0) socket.write('{"error": {"class": "GenericError", "desc": "stray mark"}}\n')
+      const lines = said.slice(start).split('\n')
       kept = lines.pop()!
       for (const line of lines) answer(socket, JSON.parse(Buffer.from(line, 'latin1').toString('utf8')))
     })

@@ -51,6 +51,8 @@ export async function askAgent(options: AgentOptions, execute: string, args: Jso
   try {
     const lines = answersOf(socket)
     const mark = newMark()
+    // Ends whatever an earlier talker left half said; the agent's complaint of it comes before our mark.
+    socket.write(Buffer.from([MARK]))
     send(socket, 'guest-sync-delimited', { id: mark })
     const synced = await within(syncMs, socket, lines.afterMark(mark))
     if (!synced) throw new GuestError('guest_away', 'No guest agent answers')
@@ -102,9 +104,7 @@ export async function runInGuest(
 }
 
 function send(socket: Socket, execute: string, args: Json) {
-  socket.write(
-    Buffer.concat([Buffer.from([MARK]), Buffer.from(`${JSON.stringify({ execute, arguments: args })}\n`)]),
-  )
+  socket.write(`${JSON.stringify({ execute, arguments: args })}\n`)
 }
 
 /** Undefined when the time is over or the channel closed first. */
