@@ -16,10 +16,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
  */
 
 const generous = Object.fromEntries(
-  ['DEFAULT', 'ORDERS', 'TOPUPS', 'REGISTER', 'LOGIN', 'BAD_TOKENS'].map((name) => [
-    `COINRACK_RATE_${name}`,
-    '1000000/min',
-  ]),
+  ['DEFAULT', 'ORDERS', 'TOPUPS', 'PASSWORD_RESETS', 'REINSTALLS', 'REGISTER', 'LOGIN', 'BAD_TOKENS'].map(
+    (name) => [`COINRACK_RATE_${name}`, '1000000/min'],
+  ),
 )
 const tools = new Set(operationList.map(([name]) => toolName(name)))
 

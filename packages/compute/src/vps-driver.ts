@@ -10,7 +10,8 @@ export interface VpsDriver {
    * Makes the machine exist, personalised for this spec, and runs it until its first boot is complete: a first boot
    * that has died or hung is started over. After that `power` alone decides whether it runs. Call it until `observe`
    * says `sshReady`. Of calls at the same moment, also from several processes, one machine comes. The first call fixes
-   * image, disk, names and keys; processors, memory and address of later ones hold from the next start.
+   * image, names and keys; processors, memory and address of later ones hold from the next start, and a disk grows while
+   * the machine does not run (never shrinks), with the file system of an untouched partition table at the next boot.
    * Throws DriverError `image_unknown`, `image_not_ready`, `spec_invalid`, `no_space`, `guest_failed`.
    */
   ensure(spec: VpsSpec): Promise<void>
@@ -28,6 +29,12 @@ export interface VpsDriver {
   applyNetwork(id: string, policy: NetworkPolicy): Promise<void>
   /** Whether machines here have networks of their own; where not, `applyNetwork` takes nothing but the open policy. */
   hasOwnNetworks(): Promise<boolean>
+  /**
+   * Lets the next start by `power` (not `reset`, nor a reboot from inside) change the machine, whatever state it is in;
+   * `observe` says when the guest took it over. A later call replaces what was not taken yet.
+   * Throws DriverError `machine_unknown`.
+   */
+  changeAtBoot(id: string, change: BootChange): Promise<void>
   /** Nothing of the machine is left: process, network, disk, files, port. An unknown machine is fine. */
   destroy(id: string): Promise<void>
   /** What is, cheaply: asks the host and the address, never the guest's inside. */
@@ -60,6 +67,13 @@ export interface VpsSpec {
   sshAddress: SshAddress
 }
 
+/** What a machine can be told while nobody in it listens. */
+export interface BootChange {
+  hostname: string
+  /** Of crypt(3), `$6$...` */
+  rootPasswordHash: string
+}
+
 export interface SshAddress {
   /** An IPv4 address. One that is not this host's own (behind NAT) is served on all of its addresses. */
   host: string
@@ -76,6 +90,8 @@ export interface VpsObservation {
   /** It runs, and since its start an SSH server has answered at its address: never before first boot is complete. */
   sshReady: boolean
   uptimeSeconds?: number
+  /** Of the last `changeAtBoot`; absent when there was none. */
+  bootChange?: 'waiting' | 'taken'
   metrics?: VpsMetrics
 }
 

@@ -40,9 +40,9 @@ test('behavior: other random bytes make another identifier', () => {
   )
 })
 
-test('behavior: prefixes are distinct, and four characters with their underscore', () => {
+test('behavior: prefixes are distinct, and short', () => {
   expect(new Set(Object.values(idPrefixes)).size).toBe(kinds.length)
-  expect(Object.values(idPrefixes).every((prefix) => /^[a-z]{3}$/.test(prefix))).toBe(true)
+  expect(Object.values(idPrefixes).every((prefix) => /^[a-z]{2,3}$/.test(prefix))).toBe(true)
 })
 
 test.each([

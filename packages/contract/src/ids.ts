@@ -11,6 +11,7 @@ export const idPrefixes = {
   review: 'rev',
   hold: 'hld',
   deposit: 'dep',
+  operation: 'op',
 } as const
 
 export type IdKind = keyof typeof idPrefixes
@@ -35,7 +36,8 @@ export function makeId(kind: IdKind, milliseconds: number, random: Uint8Array): 
 
 /** Whether a text has the form of an identifier of this kind. */
 export const isId = (kind: IdKind, text: string) =>
-  text.startsWith(`${idPrefixes[kind]}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(4))
+  text.startsWith(`${idPrefixes[kind]}_`) &&
+  /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(idPrefixes[kind].length + 1))
 
 /** An identifier on the wire. Its form is not checked here: an id of the wrong form is an unknown id. */
 export const Id = (kind: IdKind) => z.string().describe(`Identifier: ${idPrefixes[kind]}_...`)

@@ -1,12 +1,14 @@
 import { account } from './account.ts'
 import { balance } from './balance.ts'
 import { catalog } from './catalog.ts'
+import { control } from './control.ts'
 import { guide } from './guide.ts'
 import { invoices } from './invoices.ts'
 import { network } from './network.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
 import { vps } from './vps.ts'
+import { work } from './work.ts'
 
 /** The table of contents of the whole service, in the order in which a newcomer needs it. */
 export const operations = {
@@ -18,6 +20,8 @@ export const operations = {
   ...orders,
   ...vps,
   ...network,
+  ...control,
+  ...work,
 }
 
 export type Operations = typeof operations

@@ -6,10 +6,17 @@ import type { NextStep } from './wire.ts'
 export type Scope = 'read' | 'order' | 'manage' | 'sandbox' | 'billing' | 'account'
 
 /** Token buckets, see `rates.ts`. */
-export type RateClass = 'default' | 'orders' | 'topups' | 'register' | 'login'
+export type RateClass =
+  | 'default'
+  | 'orders'
+  | 'topups'
+  | 'passwordResets'
+  | 'reinstalls'
+  | 'register'
+  | 'login'
 
 /** Things in a path that belong to an account; ownership is checked before the input is. */
-export type Resource = 'invoice' | 'order' | 'service'
+export type Resource = 'invoice' | 'order' | 'service' | 'operation'
 
 /**
  * One thing that a caller may ask of the service, as data: no handler, no framework.
@@ -24,6 +31,12 @@ export interface Operation {
   path: `/${string}`
   /** Other paths that answer the same. */
   aliases?: readonly `/${string}`[]
+  /** Other names that it has as a tool. */
+  tools?: readonly string[]
+  /** Inputs of a write that may stand in the query instead of the body. */
+  query?: readonly string[]
+  /** The largest body that it takes by REST, where that is more than 1 MiB. */
+  bodyBytes?: number
   /** One line; `description` says the rest, written for an agent that knows nothing else. */
   summary: string
   description: string
@@ -31,6 +44,8 @@ export interface Operation {
   /** As a tool it answers without a token too, saying less. By REST it needs one. */
   openAsTool?: boolean
   rate: RateClass
+  /** A write to a machine, not to the database, that may take long: it runs in no transaction. */
+  onMachine?: true
   resource?: Resource
   /** `read` changes nothing; `spend` moves or reserves money; `destructive` cannot be taken back. */
   effect: 'read' | 'write' | 'spend' | 'destructive'

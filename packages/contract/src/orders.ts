@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
-import { Vps } from './vps.ts'
+import { Hostname, Vps } from './vps.ts'
 import { paging, Timestamp, Usd, UsdInput } from './wire.ts'
 
 export const Order = z.object({
@@ -19,16 +19,6 @@ export const Order = z.object({
   failure_reason: z.string().nullable(),
   created_at: Timestamp,
 })
-
-/** RFC 1123: labels of 1 to 63 letters, digits and inner hyphens. */
-const Hostname = z
-  .string()
-  .max(253)
-  .regex(
-    /^(?=.{1,253}$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/,
-    'Expected a host name (RFC 1123)',
-  )
-  .toLowerCase()
 
 export const orders = {
   orderVps: operation({

@@ -5,6 +5,8 @@ export const rateSubjects: Record<RateClass, 'account' | 'address'> = {
   default: 'account',
   orders: 'account',
   topups: 'account',
+  passwordResets: 'account',
+  reinstalls: 'account',
   register: 'address',
   login: 'address',
 }

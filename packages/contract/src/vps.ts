@@ -2,12 +2,15 @@ import { z } from 'zod'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { Flag, paging, Timestamp, Usd, WaitSeconds } from './wire.ts'
+import { Work } from './work.ts'
 
 export const vpsStatuses = [
   'provisioning',
   'active',
   'stopped',
   'rebooting',
+  'reinstalling',
+  'resizing',
   'suspended',
   'failed',
   'deleted',
@@ -85,7 +88,18 @@ const watch = (why: string) => (answer: Record<string, unknown>) => {
       ]
 }
 
-const service = { service_id: Id('service') }
+/** RFC 1123: labels of 1 to 63 letters, digits and inner hyphens. */
+export const Hostname = z
+  .string()
+  .max(253)
+  .regex(
+    /^(?=.{1,253}$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/,
+    'Expected a host name (RFC 1123)',
+  )
+  .toLowerCase()
+
+export const ServiceId = Id('service')
+const service = { service_id: ServiceId }
 const serviceExample = { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0' }
 
 export const vps = {
@@ -107,6 +121,7 @@ export const vps = {
   getVpsStatus: operation({
     method: 'GET',
     path: '/services/{id}',
+    tools: ['reveal_password'],
     summary: 'Show a VPS: status, SSH access, one-time root password',
     description:
       'With wait=ssh_ready the answer comes when SSH answers, or after timeout seconds (at most 50): repeat until ssh_ready is true. The root password is in exactly one answer after that; reveal=false leaves it for later.',
@@ -142,7 +157,7 @@ export const vps = {
       ...service,
       action: z.enum(['start', 'stop', 'reboot', 'force_stop', 'reset']),
     }),
-    output: z.object({ service: Vps }),
+    output: z.object({ service: Vps, operation: Work }),
     errors: ['service_busy'],
     example: { ...serviceExample, action: 'reboot' },
     next: watch('Wait until it is up again'),
@@ -163,7 +178,7 @@ export const vps = {
       mode: z.enum(['end_of_period', 'immediate']).default('end_of_period'),
       confirm: z.string().max(100).optional(),
     }),
-    output: z.object({ service: Vps, credited: Usd, balance: Usd }),
+    output: z.object({ service: Vps, operation: Work, credited: Usd, balance: Usd }),
     errors: ['service_busy', 'confirmation_required'],
     example: { ...serviceExample },
     next: () => [{ tool: 'get_balance', why: 'See what was credited' }],

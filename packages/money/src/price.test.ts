@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { refundOnCancel, runway } from './price.ts'
+import { refundOnCancel, runway, upgradeCharge, usedCost } from './price.ts'
 
 const HOUR = 3_600_000
 const micro = { price: 5_000_000n, priceHourly: 7_500n }
@@ -45,5 +45,83 @@ describe('runway', () => {
 
   test('behavior: for ever when nothing burns', () => {
     expect(runway(1n, 0n)).toBeUndefined()
+  })
+})
+
+describe('upgradeCharge', () => {
+  const from = new Date('2026-01-31T12:00:00Z')
+  const until = new Date('2026-02-28T12:00:00Z')
+  const period = until.getTime() - from.getTime()
+  const charge = (oldPrice: bigint, newPrice: bigint, afterMs: number) =>
+    upgradeCharge({
+      oldPrice,
+      newPrice,
+      periodFrom: from,
+      paidUntil: until,
+      at: new Date(from.getTime() + afterMs),
+    })
+
+  test.each([
+    ['at once', 0, 2_000_000n],
+    ['one millisecond in', 1, 2_000_000n],
+    ['half through', period / 2, 1_000_000n],
+    ['one millisecond before the end', period - 1, 1n],
+    ['at the end', period, 0n],
+    ['after it', period + HOUR, 0n],
+    ['before it', -HOUR, 2_000_000n],
+  ])('default: from 3 to 5 USD %s', (_when, afterMs, amount) => {
+    expect(charge(3_000_000n, 5_000_000n, afterMs)).toBe(amount)
+  })
+
+  const price = fc.bigInt({ min: 1n, max: 10n ** 12n })
+  const moment = fc.integer({ min: -period, max: 2 * period })
+
+  test('behavior: never below zero, never above the difference, never more for a later change', () => {
+    fc.assert(
+      fc.property(price, price, moment, moment, (a, b, first, second) => {
+        const now = charge(a, b, Math.min(first, second))
+        expect(now).toBeGreaterThanOrEqual(0n)
+        expect(now).toBeLessThanOrEqual(b > a ? b - a : 0n)
+        expect(charge(a, b, Math.max(first, second))).toBeLessThanOrEqual(now)
+      }),
+    )
+  })
+
+  test('behavior: in two steps at the same moment it costs the same, but for the rounding up of one', () => {
+    fc.assert(
+      fc.property(fc.tuple(price, price, price), moment, (prices, at) => {
+        const [low, middle, high] = prices.toSorted((a, b) => (a < b ? -1 : 1)) as [bigint, bigint, bigint]
+        const extra = charge(low, middle, at) + charge(middle, high, at) - charge(low, high, at)
+        expect(extra === 0n || extra === 1n).toBe(true)
+      }),
+    )
+  })
+
+  test('behavior: nobody gains by a change and an immediate cancellation', () => {
+    const hourlyOf = (monthly: bigint) => (monthly * 3n) / 2_000n + 1n
+    fc.assert(
+      fc.property(price, price, fc.integer({ min: 0, max: period }), (a, b, at) => {
+        const [low, high] = a < b ? [a, b] : [b, a]
+        const paid = low + charge(low, high, at)
+        const used = usedCost(hourlyOf(low), at, low)
+        const refund = refundOnCancel({ price: paid - used, priceHourly: hourlyOf(high), usedMs: 1 })
+        expect(refund).toBeGreaterThanOrEqual(0n)
+        expect(refund).toBeLessThan(paid)
+        // What was used before the change stays paid.
+        expect(paid - refund).toBeGreaterThanOrEqual(used)
+      }),
+    )
+  })
+})
+
+describe('usedCost', () => {
+  test.each([
+    [0, 0n],
+    [1, 1n],
+    [HOUR, 7_500n],
+    [HOUR / 2, 3_750n],
+    [1_000 * HOUR, 5_000_000n],
+  ])('default: %i ms at 0.0075 USD per hour, of at most 5 USD', (usedMs, cost) => {
+    expect(usedCost(7_500n, usedMs, 5_000_000n)).toBe(cost)
   })
 })

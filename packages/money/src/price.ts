@@ -24,3 +24,33 @@ export function runway(balance: bigint, burnPerHour: bigint): number | undefined
   if (burnPerHour <= 0n) return undefined
   return Number((balance * BigInt(HOUR_MS)) / burnPerHour)
 }
+
+/**
+ * What a change to a dearer plan costs now: the difference of the prices for the rest of the paid period, rounded up to
+ * a micro-USD; nothing when the price falls or the period is over. `(new - old) * rest / period`
+ */
+export function upgradeCharge(change: {
+  /** of the whole period, micro-USD */
+  oldPrice: bigint
+  newPrice: bigint
+  periodFrom: Date
+  paidUntil: Date
+  at: Date
+}): bigint {
+  const period = BigInt(change.paidUntil.getTime() - change.periodFrom.getTime())
+  const left = BigInt(change.paidUntil.getTime() - change.at.getTime())
+  const rest = left > period ? period : left
+  const difference = change.newPrice - change.oldPrice
+  if (difference <= 0n || rest <= 0n || period <= 0n) return 0n
+  return (difference * rest + period - 1n) / period
+}
+
+/**
+ * What a time at an hourly price costs, to the millisecond, rounded up to a micro-USD and at most `limit`.
+ * @param usedMs milliseconds, at least 0
+ */
+export function usedCost(priceHourly: bigint, usedMs: number, limit: bigint): bigint {
+  const hour = BigInt(HOUR_MS)
+  const cost = (BigInt(usedMs) * priceHourly + hour - 1n) / hour
+  return cost < limit ? cost : limit
+}

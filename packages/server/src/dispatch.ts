@@ -41,6 +41,8 @@ export type Dispatch = (name: OperationName, request: Request) => Promise<Answer
  */
 export function createDispatch(services: Services, handlers: Handlers, limiter: RateLimiter): Dispatch {
   const inputs = new Map(Object.entries(operations).map(([name, op]) => [name, compileInput(op)]))
+  /** Idempotency keys of what runs on machines. */
+  const running = new Set<string>()
 
   async function run(name: OperationName, request: Request): Promise<Answer> {
     const op: Operation = operations[name]
@@ -75,8 +77,32 @@ export function createDispatch(services: Services, handlers: Handlers, limiter: 
       caller && request.idempotencyKey !== undefined
         ? { accountId: caller.accountId, key: request.idempotencyKey, operation: name, input: raw }
         : undefined
-    const answer = await runWrite(work, idempotency)
+    const answer = await (op.onMachine ? runOnMachine(work, idempotency) : runWrite(work, idempotency))
     return { ...answer, headers: { ...headers, ...answer.headers } }
+  }
+
+  /**
+   * Runs what acts on a machine, which may take long, in no transaction. Its answer is remembered like any other; that
+   * the same call does not run twice at the same moment holds on each replica.
+   */
+  async function runOnMachine(
+    work: (db: Queryable) => Promise<Record<string, unknown>>,
+    idempotency: Idempotency | undefined,
+  ): Promise<Answer> {
+    if (!idempotency) return { status: 200, body: await work(services.db), headers: {} }
+    const key = `${idempotency.accountId} ${idempotency.key}`
+    if (running.has(key))
+      throw new OperationError('idempotency_running', 'A request with this Idempotency-Key is still running')
+    running.add(key)
+    try {
+      const stored = await inTransaction(services.db, (tx) => replay(tx, services, idempotency))
+      if (stored) return { status: 200, body: stored, headers: { 'idempotent-replayed': 'true' } }
+      const body = await work(services.db)
+      await inTransaction(services.db, (tx) => remember(tx, services, idempotency, body))
+      return { status: 200, body, headers: {} }
+    } finally {
+      running.delete(key)
+    }
   }
 
   /** Runs a write in one transaction, with its idempotency record. */

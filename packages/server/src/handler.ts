@@ -26,8 +26,8 @@ export interface Call<N extends OperationName> {
   caller: Public<N> extends true ? Caller | undefined : Caller
   /** What was read of the resource with the token, as JSON. The caller owns it. */
   resource: Operations[N] extends { resource: infer R extends Resource } ? ResourceRows[R] : undefined
-  /** Of a write: one transaction, committed when the handler returns. Of a read: the pool. */
-  db: Operations[N]['method'] extends 'GET' ? Queryable : Transaction
+  /** Of a write: one transaction, committed when the handler returns. Of a read or of what acts on a machine: the pool. */
+  db: Operations[N] extends { method: 'GET' } | { onMachine: true } ? Queryable : Transaction
   services: Services
   /** Refuses, with a code that the operation declares. */
   fail(code: DeclaredError<Operations[N]>, message: string, options?: ErrorOptions): never

@@ -17,9 +17,12 @@ import { listInvoices } from './payments/list-invoices.ts'
 import { payInvoice } from './payments/pay-invoice.ts'
 import { topupBalance } from './payments/topup-balance.ts'
 import { cancelService } from './vps/cancel-service.ts'
+import { changePlan } from './vps/change-plan.ts'
 import { closePort } from './vps/close-port.ts'
 import { getFirewall } from './vps/get-firewall.ts'
+import { getOperation } from './vps/get-operation.ts'
 import { getOrder } from './vps/get-order.ts'
+import { getUpgradeOptions } from './vps/get-upgrade-options.ts'
 import { getVpsStatus } from './vps/get-vps-status.ts'
 import { listOrders } from './vps/list-orders.ts'
 import { listPorts } from './vps/list-ports.ts'
@@ -27,7 +30,13 @@ import { listVps } from './vps/list-vps.ts'
 import { openPort } from './vps/open-port.ts'
 import { orderVps } from './vps/order-vps.ts'
 import { powerVps } from './vps/power-vps.ts'
+import { readVpsFile } from './vps/read-vps-file.ts'
+import { reinstallVps } from './vps/reinstall-vps.ts'
+import { resetPassword } from './vps/reset-password.ts'
+import { runOnVps } from './vps/run-on-vps.ts'
 import { setFirewall } from './vps/set-firewall.ts'
+import { setHostname } from './vps/set-hostname.ts'
+import { writeVpsFile } from './vps/write-vps-file.ts'
 
 /** Who answers what: one handler for each operation of the contract. */
 export const handlers: Handlers = {
@@ -60,4 +69,13 @@ export const handlers: Handlers = {
   listPorts,
   openPort,
   closePort,
+  setHostname,
+  resetPassword,
+  reinstallVps,
+  getUpgradeOptions,
+  changePlan,
+  runOnVps,
+  readVpsFile,
+  writeVpsFile,
+  getOperation,
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createQemuDriver, type QemuDriver } from '@coinrack/compute/qemu/driver.ts'
+import { createQemuGuestChannel } from '@coinrack/compute/qemu/guest-channel.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
@@ -90,6 +91,7 @@ async function main(): Promise<void> {
     log,
     catalog: await readCatalog(config.catalogFile),
     driver,
+    guests: createQemuGuestChannel({ dataFolder, random }),
     chains: chains.settings.map((settings) => ({ settings, port: viemChain(settings) })),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,

@@ -16,6 +16,8 @@ export interface RateLimiter {
 const EXACT: ReadonlySet<RateClassName> = new Set<RateClassName>([
   'orders',
   'topups',
+  'passwordResets',
+  'reinstalls',
   'register',
   'login',
   'badTokens',

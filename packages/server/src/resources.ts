@@ -8,12 +8,14 @@ export interface ResourceRows {
   invoice: { account_id: string }
   order: { account_id: string }
   service: ShownVpsJson
+  operation: { account_id: string }
 }
 
 const selects: Record<Resource, string> = {
   invoice: 'select account_id from invoice where id = $3',
   order: 'select account_id from vps_order where id = $3',
   service: `${SHOWN_VPS} where id = $3`,
+  operation: 'select account_id from vps_operation where id = $3',
 }
 
 /** How to read a resource. Undefined for an identifier of the wrong form: nothing has it. */

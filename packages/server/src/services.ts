@@ -1,3 +1,4 @@
+import type { GuestChannel } from '@coinrack/compute/guest-channel.ts'
 import type { VpsDriver } from '@coinrack/compute/vps-driver.ts'
 import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
 import type pg from 'pg'
@@ -33,6 +34,8 @@ export interface Services {
   log: Logger
   catalog: Catalog
   driver: VpsDriver
+  /** The inside of its machines. */
+  guests: GuestChannel
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
   depositAddressOf(counter: bigint): Address

@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createFakeDriver, type FakeDriver, type FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
+import { createFakeGuestChannel, type FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -64,6 +68,7 @@ export interface TestService {
   app: FastifyInstance
   clock: TestClock
   driver: FakeDriver
+  guests: FakeGuestChannel
   /** Mail that was sent, newest last. */
   mails: Mail[]
   ask(
@@ -106,6 +111,8 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   const db = openPool(database.url, { size: 20, onError: () => {} })
   const changes = await listenForChanges(database.url, () => {})
   const driver = createFakeDriver({ clock, ...options.driver })
+  const guestFolder = await mkdtemp(join(tmpdir(), 'coinrack-guests-'))
+  const guests = createFakeGuestChannel(driver, guestFolder)
   const mails: Mail[] = []
   const mailer: Mailer = {
     async send(mail) {
@@ -126,6 +133,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     log,
     catalog: parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'),
     driver,
+    guests,
     chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
     demo: options.demo,
@@ -186,6 +194,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     app,
     clock,
     driver,
+    guests,
     mails,
     ask,
     tool,
@@ -210,6 +219,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
       await changes.close()
       await db.end()
       await database.drop()
+      await rm(guestFolder, { recursive: true, force: true })
     },
   }
 }

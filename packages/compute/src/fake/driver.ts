@@ -3,6 +3,7 @@ import { osImages } from '../images/catalog.ts'
 import { checkPolicy, type NetworkPolicy, openPolicy } from '../network/network-policy.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import {
+  type BootChange,
   DriverError,
   type ImageStatus,
   type PowerAction,
@@ -41,6 +42,10 @@ export interface FakeMachine {
   starts: number
   network: NetworkPolicy
   networkApplications: number
+  /** What the next start takes over, and what the last one took. */
+  change?: { waiting: boolean; wanted: BootChange }
+  /** The password hash and the name inside. */
+  inside: BootChange
 }
 
 export interface FakeDriver extends VpsDriver {
@@ -85,6 +90,9 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     if (machine.startedAt) return
     machine.startedAt = clock.now()
     machine.starts++
+    if (!machine.change?.waiting) return
+    machine.change.waiting = false
+    machine.inside = machine.change.wanted
   }
   const stop = (machine: FakeMachine) => {
     settle(machine).startedAt = undefined
@@ -122,15 +130,20 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
           if (!image) throw new DriverError('image_unknown', `There is no image "${spec.image}"`)
           if (image.state !== 'ready')
             throw new DriverError('image_not_ready', `Image ${spec.image} is not built yet`)
+          const { hostname, rootPasswordHash } = spec
           machines.set(spec.id, {
             spec,
             isFirstBootComplete: false,
             starts: 0,
             network: openPolicy,
             networkApplications: 0,
+            inside: { hostname, rootPasswordHash },
           })
         }
         const machine = known(spec.id)
+        // The disk of one that runs stays as it is.
+        const diskGb = machine.startedAt ? machine.spec.diskGb : spec.diskGb
+        machine.spec = { ...machine.spec, vcpus: spec.vcpus, memoryMb: spec.memoryMb, diskGb }
         if (!settle(machine).isFirstBootComplete) start(machine)
       })
     },
@@ -154,6 +167,11 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
 
     hasOwnNetworks: async () => hasOwnNetworks,
 
+    async changeAtBoot(id, wanted) {
+      calls.push(`changeAtBoot ${id}`)
+      known(id).change = { waiting: true, wanted }
+    },
+
     async destroy(id) {
       calls.push(`destroy ${id}`)
       machines.delete(id)
@@ -163,13 +181,14 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     async observe(id) {
       const machine = machines.get(id)
       if (!machine) return { state: 'absent', sshReady: false }
-      const { startedAt, isFirstBootComplete, spec } = settle(machine)
+      const { startedAt, isFirstBootComplete, spec, change } = settle(machine)
+      const bootChange = change && { bootChange: change.waiting ? ('waiting' as const) : ('taken' as const) }
       if (startedAt) {
         const uptimeSeconds = Math.floor((clock.now().getTime() - startedAt.getTime()) / 1000)
-        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds }
+        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds, ...bootChange }
       }
       if (isFirstBootComplete || !spec.hostname.startsWith('fail-boot'))
-        return { state: 'stopped', sshReady: false }
+        return { state: 'stopped', sshReady: false, ...bootChange }
       return { state: 'failed', reason: 'scripted: the guest ended in its first boot', sshReady: false }
     },
 

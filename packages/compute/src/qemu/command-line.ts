@@ -15,6 +15,8 @@ export interface GuestOptions {
   /** The seed is attached until the guest has consumed it. */
   isFirstBoot: boolean
   network: GuestNetwork
+  /** A change for this boot is attached in the same way. */
+  isChangeWaiting?: boolean
 }
 
 /**
@@ -27,6 +29,7 @@ export type GuestNetwork = { kind: 'tap' } | { kind: 'user'; listen: SshAddress 
 export const guestFiles = {
   disk: 'disk.qcow2',
   seed: 'seed.tar',
+  changeSeed: 'change.tar',
   monitor: 'monitor.sock',
   console: 'console.sock',
   agent: 'agent.sock',
@@ -45,7 +48,7 @@ const TRANSLATION_CACHE_MB = 128
  * name, size and hardware address, so that a saved state of one fits another.
  */
 export function guestArguments(options: GuestOptions): string[] {
-  const { id, vcpus, memoryMb, isFirstBoot } = options
+  const { id, vcpus, memoryMb, isFirstBoot, isChangeWaiting } = options
   return [
     ['-name', `${id},debug-threads=on`],
     ['-nodefaults', '-no-user-config'],
@@ -61,12 +64,8 @@ export function guestArguments(options: GuestOptions): string[] {
       `id=root,file=${guestFiles.disk},format=qcow2,if=none,cache=writeback,discard=unmap,aio=threads`,
     ],
     ['-device', 'virtio-blk-pci,drive=root,bootindex=0'],
-    isFirstBoot
-      ? [
-          ...['-drive', `id=seed,file=${guestFiles.seed},format=raw,if=none,cache=writethrough`],
-          ...['-device', `virtio-blk-pci,drive=seed,serial=${SEED_SERIAL}`],
-        ]
-      : [],
+    // Of two seeds the guest finds one: a first boot comes before any change.
+    isFirstBoot ? seedDrive(guestFiles.seed) : isChangeWaiting ? seedDrive(guestFiles.changeSeed) : [],
     ['-netdev', networkBackend(options.network)],
     ['-device', `virtio-net-pci,netdev=net,mac=${macAddress(id)},romfile=`],
     ['-device', 'virtio-serial-pci'],
@@ -90,6 +89,11 @@ function networkBackend(network: GuestNetwork): string {
   const { host, port } = network.listen
   return `user,id=net,restrict=on,ipv6=off,hostfwd=tcp:${host}:${port}-:22`
 }
+
+const seedDrive = (file: string) => [
+  ...['-drive', `id=seed,file=${file},format=raw,if=none,cache=writethrough`],
+  ...['-device', `virtio-blk-pci,drive=seed,serial=${SEED_SERIAL}`],
+]
 
 /**
  * The flags switched off under emulation: 5-level paging costs time; cmpxchg16b of QEMU 7.2 lets Linux 6.12 oops; a

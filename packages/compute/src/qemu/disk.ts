@@ -7,6 +7,8 @@ import { DriverError } from '../vps-driver.ts'
 
 const GIB = 1024 ** 3
 const SECTOR = 512
+/** Of a boot sector's partition table. */
+const FIRST_ENTRY = 446
 /** The size that images are built with; a disk can't be smaller. */
 const IMAGE_GB = 2
 /** Keeps files in the making apart, also of makers in one process. */
@@ -62,9 +64,7 @@ export async function makeDisk(
       `${diskGb}G`,
     ])
     await writeFile(sector, growPartition(await readFile(mbr), diskGb * GIB))
-    await runCommand('qemu-io', ['-f', 'qcow2', '-c', `write -s ${basename(sector)} 0 ${SECTOR}`, part], {
-      cwd: dirname(part),
-    })
+    await writeSector(part, sector)
     if (owner) await chown(part, owner.uid, owner.gid)
     // Unlike a rename, a link never replaces a disk that is there.
     await link(part, disk).catch((error: NodeJS.ErrnoException) => {
@@ -82,9 +82,48 @@ export async function makeDisk(
   }
 }
 
+/**
+ * Grows a disk that nothing uses, and its partition, from `fromGb` to `toGb` GiB. A partition table that is not the
+ * image's any more is left alone. May be cut short at any point and then repeated.
+ */
+export async function growDisk(disk: string, fromGb: number, toGb: number): Promise<void> {
+  if ((await diskSizeGb(disk)) < toGb)
+    await runCommand('qemu-img', ['resize', '-q', '-f', 'qcow2', disk, `${toGb}G`])
+  const sector = `${disk}.${process.pid}-${++partsMade}.mbr`
+  try {
+    const of = (file: string) => [`of=${file}`, `bs=${SECTOR}`, 'count=1']
+    await runCommand('qemu-img', ['dd', '-f', 'qcow2', '-O', 'raw', `if=${disk}`, ...of(sector)])
+    const mbr = await readFile(sector)
+    if (!isOnlyPartition(mbr, fromGb * GIB)) return
+    await writeFile(sector, growPartition(mbr, toGb * GIB))
+    await writeSector(disk, sector)
+  } finally {
+    await rm(sector, { force: true })
+  }
+}
+
+/** As the guest sees it, also while it runs. */
+export async function diskSizeGb(disk: string): Promise<number> {
+  const { stdout } = await runCommand('qemu-img', ['info', '-U', '--output=json', '-f', 'qcow2', disk])
+  const { 'virtual-size': size } = JSON.parse(stdout) as { 'virtual-size': number }
+  return size / GIB
+}
+
+/** Whether a boot sector has one Linux partition, which reaches to the end of a disk of `diskBytes`. */
+export function isOnlyPartition(mbr: Buffer, diskBytes: number): boolean {
+  const LINUX = 0x83
+  const end = mbr.readUInt32LE(FIRST_ENTRY + 8) + mbr.readUInt32LE(FIRST_ENTRY + 12)
+  const others = mbr.subarray(FIRST_ENTRY + 16, FIRST_ENTRY + 64)
+  return mbr[FIRST_ENTRY + 4] === LINUX && end === diskBytes / SECTOR && others.every((byte) => byte === 0)
+}
+
+const writeSector = (disk: string, sector: string) =>
+  runCommand('qemu-io', ['-f', 'qcow2', '-c', `write -s ${basename(sector)} 0 ${SECTOR}`, disk], {
+    cwd: dirname(disk),
+  })
+
 /** The boot sector with its first partition reaching to the end of a disk of `diskBytes`. */
 export function growPartition(mbr: Buffer, diskBytes: number): Buffer {
-  const FIRST_ENTRY = 446
   const grown = Buffer.from(mbr)
   const start = grown.readUInt32LE(FIRST_ENTRY + 8)
   grown.writeUInt32LE(Math.floor(diskBytes / SECTOR) - start, FIRST_ENTRY + 12)

@@ -14,8 +14,9 @@ import { oneAtATime } from '../one-at-a-time.ts'
 import { DriverError, type PowerAction, type SshAddress, type VpsDriver } from '../vps-driver.ts'
 import { findAcceleration, type Verdict } from './acceleration.ts'
 import { macAddress } from './command-line.ts'
-import { allocatedBytes, keepBaseDisk, makeDisk } from './disk.ts'
+import { allocatedBytes, diskSizeGb, growDisk, keepBaseDisk, makeDisk } from './disk.ts'
 import {
+  bootChangeOf,
   cutPower,
   type Guest,
   guestAt,
@@ -29,14 +30,15 @@ import {
   runningPid,
   startGuest,
   stopGuest,
+  writeChangeSeed,
   writeNetworkPolicy,
   writeRecord,
   writeSeedOnce,
 } from './guest.ts'
 import { hostClockOptions } from './host-clock.ts'
 import { measureDisk, measureProcess } from './measure.ts'
-import { makeSeed } from './seed.ts'
-import { checkSpec, isMachineId } from './spec.ts'
+import { makeChangeSeed, makeSeed } from './seed.ts'
+import { checkBootChange, checkSpec, isMachineId } from './spec.ts'
 import { listenAddress, localAddress } from './ssh-banner.ts'
 import { sshWatch } from './ssh-watch.ts'
 
@@ -144,6 +146,17 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     await networks.make(guest.id, { macAddress: macAddress(guest.id), listen, policy })
   }
 
+  /** The disk's size, after it was grown when that is wanted and nothing uses it. */
+  const grow = async (guest: Guest, wantedGb: number): Promise<number> => {
+    const record = await readRecord(guest)
+    if (!record) return wantedGb
+    const haveGb = record.diskGb ?? (await diskSizeGb(guest.disk))
+    if (haveGb >= wantedGb || (await runningPid(guest))) return haveGb
+    await growDisk(guest.disk, haveGb, wantedGb)
+    log.info({ vps: guest.id, haveGb, wantedGb }, 'disk grown')
+    return wantedGb
+  }
+
   const known = async (id: string) => {
     const guest = isMachineId(id) ? guestAt(machines, id) : undefined
     if (!guest || !(await readRecord(guest)))
@@ -185,7 +198,8 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
           await makeDisk(guest.disk, { base, mbr: image.mbr, diskGb: spec.diskGb, owner: user })
         }
         const { vcpus, memoryMb, sshAddress } = spec
-        await writeRecord(guest, { vcpus, memoryMb, sshAddress })
+        const diskGb = await grow(guest, spec.diskGb)
+        await writeRecord(guest, { vcpus, memoryMb, sshAddress, diskGb })
 
         if (!(await isFirstBootPending(guest))) return
         if (!(await runningPid(guest))) return start(guest)
@@ -219,6 +233,12 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
 
     hasOwnNetworks: () => networks.isPossible(),
 
+    async changeAtBoot(id, change) {
+      const guest = await known(id)
+      checkBootChange(change)
+      await oneByOne(id, () => writeChangeSeed(guest, makeChangeSeed(change, clock.now()), user))
+    },
+
     async destroy(id) {
       if (!isMachineId(id)) return
       await oneByOne(id, async () => {
@@ -234,11 +254,12 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       const guest = isMachineId(id) ? guestAt(machines, id) : undefined
       const record = guest && (await readRecord(guest))
       if (!record) return { state: 'absent', sshReady: false }
+      const bootChange = await bootChangeOf(guest)
       const pid = await runningPid(guest)
       if (pid === undefined) {
         const reason = (await isFirstBootPending(guest)) ? await lastWords(guest) : undefined
         return reason === undefined
-          ? { state: 'stopped', sshReady: false }
+          ? { state: 'stopped', sshReady: false, ...(bootChange && { bootChange }) }
           : { state: 'failed', reason, sshReady: false }
       }
       const lookAt = (await networks.lookAt(id)) ?? localAddress(listenAddress(record.sshAddress))
@@ -253,6 +274,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         state: 'running',
         sshReady,
         uptimeSeconds: used?.uptimeSeconds,
+        ...(bootChange && { bootChange }),
         metrics: used &&
           disk && { cpuSeconds: used.cpuSeconds, memoryBytes: used.memoryBytes, ...disk, ...traffic },
       }

@@ -20,6 +20,8 @@ export interface GuestRecord {
   vcpus: number
   memoryMb: number
   sshAddress: SshAddress
+  /** What the disk has grown to, its partition included. */
+  diskGb?: number
 }
 
 /** One machine on this host: a folder, and a QEMU process while it runs. */
@@ -33,6 +35,7 @@ export interface Guest {
   networkFile: string
   disk: string
   seed: string
+  changeSeed: string
   monitor: string
   serialLog: string
 }
@@ -54,6 +57,7 @@ export function guestAt(machines: string, id: string): Guest {
     networkFile: file('network.json'),
     disk: file(guestFiles.disk),
     seed: file(guestFiles.seed),
+    changeSeed: file(guestFiles.changeSeed),
     monitor: file(guestFiles.monitor),
     serialLog: file(guestFiles.serialLog),
   }
@@ -96,6 +100,21 @@ export async function writeSeedOnce(guest: Guest, seed: Buffer, owner: RunAs | u
   await rm(part)
 }
 
+/** Writes what the next boot takes over, in place of what no boot has taken yet. */
+export async function writeChangeSeed(guest: Guest, seed: Buffer, owner: RunAs | undefined): Promise<void> {
+  const part = `${guest.changeSeed}.part`
+  await writeFile(part, seed, { mode: 0o600, flush: true })
+  if (owner) await chown(part, owner.uid, owner.gid)
+  // A guest that runs keeps the file that it was started with.
+  await rename(part, guest.changeSeed)
+}
+
+/** Whether the guest has taken over the last change; undefined when there was none. */
+export async function bootChangeOf(guest: Guest): Promise<'waiting' | 'taken' | undefined> {
+  const seed = await readFile(guest.changeSeed).catch(ignoreMissing)
+  return seed && (isWiped(seed) ? 'taken' : 'waiting')
+}
+
 export async function isFirstBootPending(guest: Guest): Promise<boolean> {
   const seed = await readFile(guest.seed).catch(ignoreMissing)
   return seed !== undefined && !isWiped(seed)
@@ -127,6 +146,7 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
   const { accelerator, clockOptions, network, within, user } = options
   const { vcpus, memoryMb } = record
   const isFirstBoot = await isFirstBootPending(guest)
+  const isChangeWaiting = (await bootChangeOf(guest)) === 'waiting'
   const args = guestArguments({
     id: guest.id,
     vcpus,
@@ -135,6 +155,7 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
     clockOptions,
     isFirstBoot,
     network,
+    isChangeWaiting,
   })
   try {
     await rm(guest.logFile, { force: true })

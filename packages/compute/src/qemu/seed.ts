@@ -1,4 +1,4 @@
-import type { VpsSpec } from '../vps-driver.ts'
+import type { BootChange, VpsSpec } from '../vps-driver.ts'
 import { makeTar } from './tar.ts'
 
 /** The addresses inside QEMU's user network, the same for every machine. */
@@ -12,8 +12,6 @@ const SEED_UNIT_BYTES = 64 * 1024
 export function makeSeed(spec: VpsSpec, mtime: Date): Buffer {
   const { hostname, sshAuthorizedKeys, rootPasswordHash, sshHostKey } = spec
   const lines = (...text: string[]) => `${text.join('\n')}\n`
-  const shortName = hostname.split('.')[0]!
-  const names = shortName === hostname ? hostname : `${hostname} ${shortName}`
   const network = lines(
     ...['[Match]', 'Name=en* eth*', ''],
     ...[
@@ -32,7 +30,7 @@ export function makeSeed(spec: VpsSpec, mtime: Date): Buffer {
         mode: 0o644,
         content: lines(
           '127.0.0.1 localhost',
-          `127.0.1.1 ${names}`,
+          `127.0.1.1 ${namesOf(hostname)}`,
           '::1 localhost ip6-localhost ip6-loopback',
         ),
       },
@@ -47,6 +45,27 @@ export function makeSeed(spec: VpsSpec, mtime: Date): Buffer {
     ],
     { mtime, size: SEED_UNIT_BYTES },
   )
+}
+
+/**
+ * What a later boot takes over: a tar as of the first one, with less in it. The guest's first-boot program reads it the
+ * same way, and wipes it.
+ */
+export function makeChangeSeed({ hostname, rootPasswordHash }: BootChange, mtime: Date): Buffer {
+  return makeTar(
+    [
+      { path: 'etc/hostname', mode: 0o644, content: `${hostname}\n` },
+      { path: 'run/coinrack/', mode: 0o700 },
+      { path: 'run/coinrack/root-password-hash', mode: 0o600, content: `${rootPasswordHash}\n` },
+    ],
+    { mtime, size: SEED_UNIT_BYTES },
+  )
+}
+
+/** The names of a machine in its /etc/hosts: the whole one, and its first label. */
+export function namesOf(hostname: string): string {
+  const shortName = hostname.split('.')[0]!
+  return shortName === hostname ? hostname : `${hostname} ${shortName}`
 }
 
 /** Whether the guest has consumed its seed: it overwrites it with zeros as its last step. */

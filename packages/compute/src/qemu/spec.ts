@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { DriverError, type VpsSpec } from '../vps-driver.ts'
+import { type BootChange, DriverError, type VpsSpec } from '../vps-driver.ts'
 
 const ID = /^vps_[0-9a-hjkmnp-tv-z]{26}$/
 const HOSTNAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
@@ -44,4 +44,10 @@ export function checkSpec(spec: VpsSpec): void {
   const broken = rules.filter(([, holds]) => !holds).map(([name]) => name)
   if (broken.length > 0)
     throw new DriverError('spec_invalid', `Not a machine that can be made: ${broken.join(', ')}`)
+}
+
+/** Throws DriverError `spec_invalid`, for the same reasons. */
+export function checkBootChange({ hostname, rootPasswordHash }: BootChange): void {
+  if (HOSTNAME.test(hostname) && PASSWORD_HASH.test(rootPasswordHash)) return
+  throw new DriverError('spec_invalid', `Not a change that can be made: ${hostname}`)
 }

@@ -1,4 +1,4 @@
-import { type OperationName, operationList } from '@coinrack/contract/index.ts'
+import { operationList } from '@coinrack/contract/index.ts'
 import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import {
   type CallToolResult,
@@ -49,8 +49,11 @@ export type ServeMcp = (request: Request, about: McpRequest) => Promise<Response
  * answers any request; the list of tools is built once.
  */
 export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
-  const names = new Map(operationList.map(([name, op]) => [toolName(name), { name, op }]))
-  const tools = operationList.map(([name, op]) => describeTool(name, op))
+  const offered = operationList.flatMap(([name, op]) =>
+    [toolName(name), ...(op.tools ?? [])].map((tool) => ({ tool, name, op })),
+  )
+  const names = new Map(offered.map(({ tool, ...called }) => [tool, called]))
+  const tools = offered.map(({ tool, op }) => describeTool(tool, op))
 
   const handler: McpHttpHandler = createMcpHandler(({ authInfo }) => {
     const about = authInfo?.extra as unknown as McpRequest
@@ -84,7 +87,7 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
 
 const textOf = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
 
-function describeTool(name: OperationName, op: Operation): Tool {
+function describeTool(tool: string, op: Operation): Tool {
   const input = objectSchema(op.input)
   const output = op.list
     ? {
@@ -97,7 +100,7 @@ function describeTool(name: OperationName, op: Operation): Tool {
       }
     : objectSchema(op.output)
   return {
-    name: toolName(name),
+    name: tool,
     title: op.summary,
     description: op.description,
     inputSchema: {

@@ -25,7 +25,7 @@ const TAGS = [
     description: 'Prepaid money: invoices, payments, statement',
     paths: /^\/(balance|invoices)/,
   },
-  { name: 'VPS', description: 'Order and run virtual servers', paths: /^\/(orders|services)/ },
+  { name: 'VPS', description: 'Order and run virtual servers', paths: /^\/(orders|services|operations)/ },
   { name: 'Guide', description: 'Where to begin', paths: /^\// },
 ]
 
@@ -67,10 +67,12 @@ function describe(operationId: string, name: OperationName, op: Operation): Json
   const inPath = pathInputs(op)
   const names = Object.keys(properties).filter((field) => field !== idName && !inPath.includes(field))
   const isRead = op.method === 'GET'
+  const inQuery = isRead ? names : names.filter((field) => op.query?.includes(field))
+  const inBody = names.filter((field) => !inQuery.includes(field))
   const parameters = [
     ...(idName ? [{ name: 'id', in: 'path', required: true, schema: properties[idName] }] : []),
     ...inPath.map((name) => ({ name, in: 'path', required: true, schema: properties[name] })),
-    ...(isRead ? names.map((field) => queryParameter(field, properties[field]!, required)) : []),
+    ...inQuery.map((field) => queryParameter(field, properties[field]!, required)),
     ...(!isRead && op.access !== 'public' ? [idempotencyParameter] : []),
   ]
   return {
@@ -80,7 +82,7 @@ function describe(operationId: string, name: OperationName, op: Operation): Json
     tags: [TAGS.find(({ paths }) => paths.test(op.path))!.name],
     security: op.access === 'public' ? [] : [{ token: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(!isRead && names.length > 0 ? { requestBody: body(op, properties, names, required) } : {}),
+    ...(inBody.length > 0 ? { requestBody: body(op, properties, inBody, required) } : {}),
     responses: { 200: success(op), ...failures(op) },
   }
 }

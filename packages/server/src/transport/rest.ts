@@ -21,6 +21,7 @@ export function registerRest(app: FastifyInstance, dispatch: Dispatch): void {
         method: op.method,
         url,
         exposeHeadRoute,
+        ...(op.bodyBytes === undefined ? {} : { bodyLimit: op.bodyBytes }),
         handler: async (request, reply) => send(reply, op, await ask(dispatch, name, op, request)),
       })
     }
@@ -66,7 +67,9 @@ export function bearerToken(header: string | undefined): string | undefined {
 
 /** Query or body, and what stands in the path. */
 function inputOf(op: Operation, request: FastifyRequest): Record<string, unknown> {
-  const given = op.method === 'GET' ? (request.query as Record<string, unknown>) : parseBody(request.body)
+  const query = request.query as Record<string, unknown>
+  const fromQuery = Object.entries(query).filter(([name]) => op.query?.includes(name))
+  const given = op.method === 'GET' ? query : { ...Object.fromEntries(fromQuery), ...parseBody(request.body) }
   const { id, ...fromPath } = request.params as { id?: string }
   return { ...given, ...fromPath, ...(op.resource ? { [resourceInput(op.resource)]: id } : {}) }
 }

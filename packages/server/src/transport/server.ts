@@ -39,7 +39,9 @@ export function createServer(services: Services): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(commonHeaders(request))
   })
-  app.setErrorHandler<FastifyError>((error, request, reply) => refuse(request, reply, knownError(error)))
+  app.setErrorHandler<FastifyError>((error, request, reply) =>
+    refuse(request, reply, knownError(error, request.routeOptions.bodyLimit)),
+  )
   app.setNotFoundHandler(nothingHere)
   return app
 
@@ -63,10 +65,10 @@ const commonHeaders = ({ id }: FastifyRequest) => ({
 })
 
 /** What Fastify refuses by itself, in the words of the contract. */
-function knownError(error: FastifyError): unknown {
+function knownError(error: FastifyError, bodyLimit: number): unknown {
   switch (error.statusCode) {
     case errors.body_too_large.status:
-      return new OperationError('body_too_large', 'The body is larger than 1 MiB')
+      return new OperationError('body_too_large', `The body is larger than ${bodyLimit / LARGEST_BODY} MiB`)
     case errors.unsupported_media_type.status:
       return new OperationError('unsupported_media_type', 'The body has to be application/json')
     case 400:

@@ -10,6 +10,7 @@ import { orderById, setOrderStatus } from './order-store.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
+import { beginWork } from './work-store.ts'
 
 export const cancelService: Handler<'cancelService'> = async ({ input, caller, db, services, fail }) => {
   const id = input.service_id
@@ -24,10 +25,12 @@ export const cancelService: Handler<'cancelService'> = async ({ input, caller, d
   let credited = 0n
   if (!gone && input.mode === 'end_of_period') await updateVps(db, id, { cancel_at_period_end: true })
   if (!gone && input.mode === 'immediate') credited = await endNow(db, services, row)
+  const operation = await beginWork(db, services, caller.accountId, id, 'cancel')
   await announce(db, id)
   await announce(db, RECONCILE_VPS)
   return {
     service: vpsView(await vpsById(db, id)),
+    operation,
     credited,
     balance: (await readBalance(db, caller.accountId)).available,
   }
@@ -50,9 +53,10 @@ async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise
   }
   await setOrderStatus(tx, row.order_id, 'cancelled')
   const refund = refundOnCancel({
-    price: row.price,
+    // After a change of plan: what was paid for the rest, and is used since.
+    price: (row.period_paid ?? row.price) - row.period_used,
     priceHourly: row.price_hourly,
-    usedMs: at.getTime() - row.period_from!.getTime(),
+    usedMs: at.getTime() - (row.rated_from ?? row.period_from!).getTime(),
   })
   if (refund === 0n) return 0n
   await post(tx, {

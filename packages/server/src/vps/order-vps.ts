@@ -1,11 +1,12 @@
 import { Invoice } from '@coinrack/contract/invoices.ts'
-import { formatUsd, Usd } from '@coinrack/contract/wire.ts'
+import { formatUsd } from '@coinrack/contract/wire.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Call, Handler } from '../handler.ts'
 import { type CustomerBalance, lockBalance, readBalance } from '../ledger/balance.ts'
 import { offeredImages } from '../os-images.ts'
 import { fits, freeShare, noRoom } from './capacity.ts'
+import { checkSshKey } from './check-ssh-key.ts'
 import {
   findAwaitingOrder,
   insertOrder,
@@ -15,8 +16,8 @@ import {
   setOrderInvoice,
 } from './order-store.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
-import { judgeSshKey } from './ssh-public-key.ts'
 import { startOrder } from './start-order.ts'
+import { judgeBalance } from './unpaid.ts'
 import { vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 
@@ -28,7 +29,7 @@ type CatalogPlan = OrderCall['services']['catalog']['plans'][number]
 export const orderVps: Handler<'orderVps'> = async (call) => {
   const { input, caller, db, services } = call
   const plan = await checkOrder(call)
-  const sshKey = checkKey(call)
+  const sshKey = input.ssh_key === undefined ? null : checkSshKey(input.ssh_key, call.fail)
   // Orders of one account run one after the other: each sees what the others left of the balance.
   const balance = await lockBalance(db, caller.accountId)
   if (input.dry_run) return quote(call, plan, balance)
@@ -43,8 +44,8 @@ export const orderVps: Handler<'orderVps'> = async (call) => {
     now,
   })
   const order = awaiting ?? newOrder(call, plan, sshKey, now)
-  if (balance.owed > 0n || balance.available < order.price)
-    return refuseUnpaid(call, order, !awaiting, balance)
+  const unpaid = judgeBalance(balance, order.price, 'this order')
+  if (unpaid) return refuseUnpaid(call, order, !awaiting, unpaid)
 
   if (!awaiting) await insertOrder(db, order)
   await startOrder(db, services, order)
@@ -78,17 +79,6 @@ async function checkOrder({ input, services, fail }: OrderCall): Promise<Catalog
     )
   }
   return plan
-}
-
-function checkKey({ input, fail }: OrderCall): string | null {
-  if (input.ssh_key === undefined) return null
-  const verdict = judgeSshKey(input.ssh_key)
-  if ('refused' in verdict) {
-    throw fail('invalid_ssh_key', verdict.refused, {
-      fields: { details: [{ path: 'ssh_key', message: verdict.refused }] },
-    })
-  }
-  return verdict.line
 }
 
 function newOrder(
@@ -140,44 +130,28 @@ async function refuseUnpaid(
   { input, db, services, fail }: OrderCall,
   order: OrderRow,
   isNew: boolean,
-  balance: CustomerBalance,
+  unpaid: NonNullable<ReturnType<typeof judgeBalance>>,
 ): Promise<never> {
   const invoice = input.create_invoice ? await invoiceOf(db, services, order, isNew) : null
-  const shortfall = balance.owed + order.price - balance.available
-  const amounts = {
-    required: Usd.encode(order.price),
-    balance: Usd.encode(balance.available),
-    shortfall: Usd.encode(shortfall),
-    currency: 'USD',
-    paid_from_balance: false,
-  }
-  const code = balance.owed > 0n ? 'account_owes' : 'insufficient_balance'
-  throw fail(
-    code,
-    code === 'account_owes'
-      ? `The account owes ${formatUsd(balance.owed)} USD from a reversed payment`
-      : `The balance is ${formatUsd(balance.available)} USD; this order needs ${formatUsd(order.price)} USD`,
-    {
-      keepEffects: true,
-      fields: {
-        ...amounts,
-        owed: Usd.encode(balance.owed),
-        order_id: invoice ? order.id : null,
-        invoice: invoice && Invoice.encode(invoice),
-        checkout_url: invoice?.checkout_url ?? null,
-      },
-      nextSteps: invoice
-        ? [
-            {
-              tool: 'pay_invoice',
-              why: 'Pay this order: send the tokens to one of the payment_options of the invoice, then wait with get_invoice',
-              arguments: { invoice_id: invoice.id, method: 'crypto' },
-            },
-            { tool: 'topup_balance', why: 'Or top up the balance and send the same order again' },
-          ]
-        : [{ tool: 'topup_balance', why: 'Top up the balance and send the same order again' }],
+  throw fail(unpaid.code, unpaid.message, {
+    keepEffects: true,
+    fields: {
+      ...unpaid.fields,
+      order_id: invoice ? order.id : null,
+      invoice: invoice && Invoice.encode(invoice),
+      checkout_url: invoice?.checkout_url ?? null,
     },
-  )
+    nextSteps: invoice
+      ? [
+          {
+            tool: 'pay_invoice',
+            why: 'Pay this order: send the tokens to one of the payment_options of the invoice, then wait with get_invoice',
+            arguments: { invoice_id: invoice.id, method: 'crypto' },
+          },
+          { tool: 'topup_balance', why: 'Or top up the balance and send the same order again' },
+        ]
+      : [{ tool: 'topup_balance', why: 'Top up the balance and send the same order again' }],
+  })
 }
 
 /** The invoice to pay for an order: the one it has, or a new one when that was cancelled. */

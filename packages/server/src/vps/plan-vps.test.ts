@@ -16,6 +16,10 @@ const row = (change: Partial<Row> = {}): Row => ({
   attempts: 0,
   provisioning_since: start,
   failure_reason: null,
+  wanted_disk: 0,
+  done_disk: 0,
+  hostname_pending: false,
+  next_root_password_hash: null,
   ...change,
 })
 const absent: VpsObservation = { state: 'absent', sshReady: false }
@@ -28,6 +32,8 @@ const ensure: Step = { do: 'ensure' }
 const destroy: Step = { do: 'destroy' }
 const deliver: Step = { do: 'deliver' }
 const nothing: Step = { do: 'nothing' }
+const wipe: Step = { do: 'wipe' }
+const tell: Step = { do: 'tell' }
 const power = (action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset'): Step => ({
   do: 'power',
   action,
@@ -129,6 +135,74 @@ const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
     ],
   ],
   [
+    'reinstalling, the old disk is there',
+    { status: 'reinstalling', ssh_ready: false, wanted_disk: 1 },
+    [
+      [absent, wipe],
+      [stopped, wipe],
+      [booting, wipe],
+      [ready, wipe],
+      [failed, wipe],
+    ],
+  ],
+  [
+    'reinstalling, the old disk is gone',
+    { status: 'reinstalling', ssh_ready: false, wanted_disk: 2, done_disk: 2 },
+    [
+      [absent, ensure],
+      [stopped, ensure],
+      [booting, ensure],
+      [ready, record('active', true)],
+      [failed, ensure],
+    ],
+  ],
+  [
+    'reinstalling, long after it can not be made',
+    { status: 'reinstalling', ssh_ready: false, wanted_disk: 1, done_disk: 1, attempts: 99 },
+    [[absent, ensure]],
+  ],
+  [
+    'growing',
+    { status: 'resizing', ssh_ready: false, wanted_boot: 1 },
+    [
+      [absent, power('start')],
+      [stopped, power('start')],
+      [booting, power('stop')],
+      [ready, power('stop')],
+    ],
+  ],
+  [
+    'growing, booted with the new size',
+    { status: 'resizing', ssh_ready: false, wanted_boot: 1, done_boot: 1 },
+    [
+      [stopped, power('start')],
+      [booting, nothing],
+      [ready, record('active', true)],
+    ],
+  ],
+  [
+    'a name was wished',
+    { hostname_pending: true },
+    [
+      [stopped, power('start')],
+      [booting, record('active', false)],
+      [ready, tell],
+    ],
+  ],
+  [
+    'a password was wished, without SSH',
+    { next_root_password_hash: '$6$', ssh_ready: false },
+    [
+      [booting, tell],
+      [ready, record('active', true)],
+    ],
+  ],
+  [
+    'a password was wished, of one that is off',
+    { next_root_password_hash: '$6$', ssh_ready: false, wanted: 'stopped', status: 'stopped' },
+    [[stopped, nothing]],
+  ],
+  [
     'rebooted, SSH is waited for',
     { status: 'rebooting', ssh_ready: false, wanted_boot: 1, done_boot: 1 },
     [
@@ -138,7 +212,17 @@ const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
     ],
   ],
 ]
-const statuses = ['provisioning', 'active', 'stopped', 'rebooting', 'suspended', 'failed', 'deleted'] as const
+const statuses = [
+  'provisioning',
+  'active',
+  'stopped',
+  'rebooting',
+  'reinstalling',
+  'resizing',
+  'suspended',
+  'failed',
+  'deleted',
+] as const
 const observations = [absent, stopped, booting, ready, failed]
 
 describe.each(table)('%s', (_name, change, steps) => {

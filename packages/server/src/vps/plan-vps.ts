@@ -6,6 +6,10 @@ export type Step =
   | { do: 'ensure' }
   | { do: 'power'; action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset' }
   | { do: 'destroy' }
+  /** Nothing of the old disk is left, so that a new one can be made. */
+  | { do: 'wipe' }
+  /** The machine is told by its guest agent what was wished for its inside. */
+  | { do: 'tell' }
   | { do: 'fail'; reason: string }
   /** SSH answered for the first time: the order is charged, the paid time begins. */
   | { do: 'deliver' }
@@ -27,12 +31,17 @@ type Wish = Pick<
   | 'attempts'
   | 'provisioning_since'
   | 'failure_reason'
+  | 'wanted_disk'
+  | 'done_disk'
+  | 'hostname_pending'
+  | 'next_root_password_hash'
 >
 
 /** Compares what is wanted with what was seen. Pure: the same answer however often it is asked. */
 export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
   if (row.wanted === 'deleted') return { do: 'destroy' }
   if (row.status === 'provisioning') return planProvisioning(row, seen, now)
+  if (row.status === 'reinstalling') return planReinstall(row, seen)
   if (row.wanted === 'stopped') {
     if (seen.state === 'running') return { do: 'power', action: row.forced ? 'force_stop' : 'stop' }
     return row.status === 'stopped' && !row.ssh_ready
@@ -40,12 +49,22 @@ export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
       : { do: 'record', status: 'stopped', sshReady: false }
   }
   if (seen.state !== 'running') return { do: 'power', action: 'start' }
-  if (row.done_boot < row.wanted_boot) return { do: 'power', action: row.forced ? 'reset' : 'reboot' }
+  if (row.done_boot < row.wanted_boot) {
+    // Its size can change while it is off: the start is a step of its own.
+    if (row.status === 'resizing') return { do: 'power', action: 'stop' }
+    return { do: 'power', action: row.forced ? 'reset' : 'reboot' }
+  }
   // A reboot is over when SSH answers again.
-  if (row.status === 'rebooting' && !seen.sshReady) return { do: 'nothing' }
-  return row.status === 'active' && row.ssh_ready === seen.sshReady
-    ? { do: 'nothing' }
-    : { do: 'record', status: 'active', sshReady: seen.sshReady }
+  if ((row.status === 'rebooting' || row.status === 'resizing') && !seen.sshReady) return { do: 'nothing' }
+  if (row.status !== 'active' || row.ssh_ready !== seen.sshReady) {
+    return { do: 'record', status: 'active', sshReady: seen.sshReady }
+  }
+  return row.hostname_pending || row.next_root_password_hash !== null ? { do: 'tell' } : { do: 'nothing' }
+}
+
+function planReinstall(row: Wish, seen: VpsObservation): Step {
+  if (row.done_disk < row.wanted_disk) return { do: 'wipe' }
+  return seen.sshReady ? { do: 'record', status: 'active', sshReady: true } : { do: 'ensure' }
 }
 
 function planProvisioning(row: Wish, seen: VpsObservation, now: Date): Step {

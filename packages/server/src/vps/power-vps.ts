@@ -3,9 +3,18 @@ import type { Handler } from '../handler.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { lockVps, updateVps, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
+import { beginWork } from './work-store.ts'
+
+const KINDS = {
+  start: 'start',
+  stop: 'stop',
+  force_stop: 'stop',
+  reboot: 'reboot',
+  reset: 'reboot',
+} as const
 
 /** Writes down what is wanted; the reconciler makes it so. */
-export const powerVps: Handler<'powerVps'> = async ({ input, db, fail }) => {
+export const powerVps: Handler<'powerVps'> = async ({ input, caller, db, services, fail }) => {
   const id = input.service_id
   const row = await lockVps(db, id)
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
@@ -33,7 +42,8 @@ export const powerVps: Handler<'powerVps'> = async ({ input, db, fail }) => {
         ssh_ready: false,
       })
   }
+  const operation = await beginWork(db, services, caller.accountId, id, KINDS[input.action])
   await announce(db, id)
   await announce(db, RECONCILE_VPS)
-  return { service: vpsView(await vpsById(db, id)) }
+  return { service: vpsView(await vpsById(db, id)), operation }
 }

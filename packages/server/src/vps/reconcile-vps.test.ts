@@ -43,14 +43,15 @@ function mortal(dieAt: number, when: 'before' | 'after') {
 }
 
 function mortalServices(services: Services, step: ReturnType<typeof mortal>['step']): Services {
-  const driver = Object.fromEntries(
-    Object.entries(services.driver).map(([name, call]) => [
-      name,
-      typeof call === 'function'
-        ? (...args: never[]) => step(() => (call as (...a: never[]) => Promise<unknown>)(...args))
-        : call,
-    ]),
-  ) as unknown as VpsDriver
+  const mortalPort = <T extends object>(port: T): T =>
+    Object.fromEntries(
+      Object.entries(port).map(([name, call]) => [
+        name,
+        typeof call === 'function'
+          ? (...args: never[]) => step(() => (call as (...a: never[]) => Promise<unknown>)(...args))
+          : call,
+      ]),
+    ) as unknown as T
   const db = {
     query: (...args: never[]) =>
       step(() => (services.db.query as (...a: never[]) => Promise<unknown>)(...args)),
@@ -66,7 +67,12 @@ function mortalServices(services: Services, step: ReturnType<typeof mortal>['ste
       }
     },
   } as unknown as pg.Pool
-  return { ...services, driver, db }
+  return {
+    ...services,
+    driver: mortalPort(services.driver),
+    guests: mortalPort(services.guests),
+    db,
+  }
 }
 
 async function runLife(services: Services): Promise<void> {
@@ -108,7 +114,93 @@ interface Story {
   prepare(): Promise<Vps>
   expect(vps: Vps): Promise<void>
 }
+/** The password of the row is the one inside, and nothing more is wished of the machine. */
+async function expectToldAll(vps: Vps, hostname: string) {
+  const { rows } = await service.services.db.query(
+    'select hostname_pending, next_root_password, root_password_hash from vps where id = $1',
+    [vps.id],
+  )
+  expect(rows[0]).toMatchObject({ hostname_pending: false, next_root_password: null })
+  expect(service.driver.machines.get(vps.id)!.inside).toEqual({
+    hostname,
+    rootPasswordHash: rows[0]!.root_password_hash,
+  })
+}
+const expectWork = async (vps: Vps, kinds: string[]) => {
+  const { rows } = await service.services.db.query(
+    'select kind, status from vps_operation where service_id = $1 order by kind',
+    [vps.id],
+  )
+  expect(rows).toEqual(kinds.map((kind) => ({ kind, status: 'succeeded' })))
+}
+const ready = async () => {
+  const vps = await order()
+  await service.reconcile()
+  return vps
+}
 const stories: Story[] = [
+  {
+    name: 'reinstall: one wiped disk, one new machine, nothing charged',
+    async prepare() {
+      const vps = await ready()
+      await ask(vps, 'reinstall', { os_id: 2, confirm: 'DELETE' })
+      return vps
+    },
+    async expect(vps) {
+      expect(await read(vps)).toMatchObject({ status: 'active', ssh_ready: true, password_available: true })
+      const machine = service.driver.machines.get(vps.id)!
+      expect([machine.spec.image, machine.starts]).toEqual(['debian-13', 1])
+      expect(await statement(vps.token)).toEqual(['charge', 'hold', 'adjustment'])
+      await expectToldAll(vps, 'web')
+      await expectWork(vps, ['reinstall'])
+    },
+  },
+  {
+    name: 'change of plan: the new size after one boot, one charge',
+    async prepare() {
+      const vps = await ready()
+      await ask(vps, 'change-plan', { target_plan: 'micro', confirm: true })
+      return vps
+    },
+    async expect(vps) {
+      expect(await read(vps)).toMatchObject({ status: 'active', ssh_ready: true, product: 'micro' })
+      const { spec, starts } = service.driver.machines.get(vps.id)!
+      expect(spec).toMatchObject({ memoryMb: 1024, diskGb: 20 })
+      // Once more when it was killed before the start was written down.
+      expect([2, 3]).toContain(starts)
+      expect(await balanceOf(vps.token)).toEqual(['5.00', '0.00'])
+      await expectWork(vps, ['change_plan'])
+    },
+  },
+  {
+    name: 'name and password of one that runs: told by its agent',
+    async prepare() {
+      const vps = await ready()
+      await ask(vps, 'hostname', { hostname: 'shop' })
+      await ask(vps, 'reset-password', {})
+      return vps
+    },
+    async expect(vps) {
+      await expectToldAll(vps, 'shop')
+      expect(service.driver.machines.get(vps.id)!.starts).toBe(1)
+      await expectWork(vps, ['reset_password', 'set_hostname'])
+    },
+  },
+  {
+    name: 'password of one whose agent is gone: taken over by the next boot',
+    async prepare() {
+      const vps = await ready()
+      service.guests.silence(vps.id, true)
+      await ask(vps, 'reset-password', {})
+      await service.reconcile()
+      await ask(vps, 'power', { action: 'reset' })
+      return vps
+    },
+    async expect(vps) {
+      await expectToldAll(vps, 'web')
+      await expectWork(vps, ['reboot', 'reset_password'])
+    },
+  },
   {
     name: 'from order to ready: one machine, one charge',
     prepare: () => order(),
@@ -191,6 +283,8 @@ test.each(stories)(
         const vps = await prepare()
         const { life, step } = mortal(dieAt, when)
         await runLife(mortalServices(service.services, step))
+        // A machine that is steady again is not looked at at once.
+        service.clock.advance(10_000)
         await service.reconcile()
         await expectIt(vps).catch((error) => {
           throw new Error(`Killed ${when} step ${dieAt}: ${error.message}`, { cause: error })

@@ -1,12 +1,20 @@
-import { DriverError, type DriverErrorCode, type VpsSpec } from '@coinrack/compute/vps-driver.ts'
+import {
+  DriverError,
+  type DriverErrorCode,
+  type VpsObservation,
+  type VpsSpec,
+} from '@coinrack/compute/vps-driver.ts'
 import { announce } from '../database/changes.ts'
+import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { networkApplier } from './apply-network.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'
 import { metricsOf, type Sample } from './metrics.ts'
 import { freePorts } from './network-store.ts'
-import { planVps } from './plan-vps.ts'
-import { recordVps, updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts'
+import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
+import { handOverAtBoot, tellGuest } from './tell-guest.ts'
+import { type Metrics, recordVps, updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts'
+import { settleWork } from './work-store.ts'
 
 /** Announced when something is wanted of a machine, so that the next pass does not wait for its time. */
 export const RECONCILE_VPS = 'reconcile-vps'
@@ -24,6 +32,8 @@ const WHY: Record<DriverErrorCode, string> = {
 
 const AT_ONCE = 8
 const STEADY_MS = 15_000
+/** For one that waits for its guest agent, or that can't be made. */
+const WAITING_MS = 5_000
 
 export interface VpsReconciler {
   /** Begins whatever is to be done, for every machine that nothing is being done with. */
@@ -45,7 +55,9 @@ export function createVpsReconciler(services: Services): VpsReconciler {
   function isDue(row: VpsRow): boolean {
     if (busy.has(row.id)) return false
     if (!isSteady(row)) return true
-    return services.clock.now().getTime() - (lookedAt.get(row.id) ?? 0) >= STEADY_MS
+    const last = lookedAt.get(row.id) ?? 0
+    if (row.wished_at && row.wished_at.getTime() >= last) return true
+    return services.clock.now().getTime() - last >= (row.has_work ? WAITING_MS : STEADY_MS)
   }
 
   return {
@@ -57,7 +69,11 @@ export function createVpsReconciler(services: Services): VpsReconciler {
       for (const row of rows.filter(isDue)) {
         if (busy.size >= AT_ONCE) break
         lookedAt.set(row.id, services.clock.now().getTime())
-        const work = reconcileOne(services, samples, networks, row.id)
+        const work = reconcileOne(services, samples, networks, row)
+          .then((step) => {
+            // What was waiting for that can go on at once.
+            if (step === 'record') lookedAt.delete(row.id)
+          })
           .catch((error) => services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed'))
           .finally(() => busy.delete(row.id))
         busy.set(row.id, work)
@@ -74,19 +90,23 @@ const isSteady = (row: VpsRow) =>
   row.done_boot === row.wanted_boot &&
   row.done_network === row.wanted_network &&
   ((row.status === 'active' && row.wanted === 'running' && row.ssh_ready) ||
-    (row.status === 'stopped' && row.wanted === 'stopped'))
+    (row.status === 'stopped' && row.wanted === 'stopped') ||
+    (row.status === 'reinstalling' && row.attempts >= MOST_ATTEMPTS && row.done_disk === row.wanted_disk))
 
 /** Observes one machine and takes one step. */
 async function reconcileOne(
   services: Services,
   samples: Map<string, Sample>,
   networks: ReturnType<typeof networkApplier>,
-  id: string,
-): Promise<void> {
+  before: VpsRow,
+): Promise<Step['do']> {
   const { db, driver, clock, log } = services
+  const { id } = before
   const seen = await driver.observe(id)
   // Read after the machine was seen, so that a wish of the meantime is not overlooked.
   const row = await vpsById(db, id)
+  // What was seen may be the machine on its old disk.
+  if (row.done_disk !== before.done_disk) return 'nothing'
   const now = clock.now()
   const observation = metricsOf(seen, now.getTime(), samples.get(id))
   if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
@@ -94,16 +114,40 @@ async function reconcileOne(
   if (isNetworkDue && seen.state !== 'absent' && row.wanted !== 'deleted') await networks.apply(id)
   const step = planVps(row, seen, now)
   if (step.do !== 'nothing' && step.do !== 'ensure') log.info({ vps: id, step, seen: seen.state }, 'VPS')
+  await take(services, row, seen, step, observation)
+  if (row.has_work) await settleWork(db, id, clock.now())
+  return step.do
+}
+
+async function take(
+  services: Services,
+  row: VpsRow,
+  seen: VpsObservation,
+  step: Step,
+  observation: Metrics,
+): Promise<void> {
+  const { db, driver, clock } = services
+  const { id } = row
   switch (step.do) {
     case 'ensure':
       return ensure(services, row)
     case 'power':
       return power(services, row, step.action)
+    case 'tell':
+      await tellGuest(services, row, seen)
+      return updateVps(db, id, { observation })
+    case 'wipe':
+      await driver.destroy(id)
+      return updateVps(db, id, { done_disk: row.wanted_disk })
     case 'destroy':
       await driver.destroy(id)
-      await freePorts(db, id)
-      await updateVps(db, id, { machine_gone_at: clock.now() })
-      return announce(db, id)
+      await inTransaction(db, async (tx) => {
+        await freePorts(tx, id)
+        await updateVps(tx, id, { machine_gone_at: clock.now() })
+        await settleWork(tx, id, clock.now())
+        await announce(tx, id)
+      })
+      return
     case 'fail':
       return failVps(services, id, step.reason)
     case 'deliver':
@@ -131,8 +175,13 @@ async function power(
   row: VpsRow,
   action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset',
 ) {
-  if (action === 'start') await services.driver.ensure(specOf(services, row))
-  await services.driver.power(row.id, action)
+  const { driver } = services
+  if (action === 'start') await driver.ensure(specOf(services, row))
+  const isHandedOver =
+    action === 'stop' || action === 'force_stop' ? false : await handOverAtBoot(services, row)
+  // A reset keeps the process, and with it what it was started with.
+  if (isHandedOver && action === 'reset') await driver.power(row.id, 'force_stop')
+  await driver.power(row.id, action)
   const rebooted = action === 'reboot' || action === 'reset'
   await updateVps(services.db, row.id, {
     ssh_ready: false,

@@ -51,13 +51,28 @@ export interface VpsRow {
   wanted_network: number
   done_network: number
   created_at: Date
+  machine_gone_at: Date | null
+  hostname_pending: boolean
+  next_root_password_hash: string | null
+  boot_password_hash: string | null
+  wished_at: Date | null
+  wish_failure: string | null
+  wanted_disk: number
+  done_disk: number
+  period_paid: bigint | null
+  period_used: bigint
+  rated_from: Date | null
+  /** Something that was asked of it goes on. */
+  has_work: boolean
 }
 
 const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, region, hostname, vcpus, memory_mb, disk_gb,
   ssh_key, ssh_host, ssh_port, ssh_host_public_key, ssh_host_private_key, root_password_hash,
   root_password is not null as password_available, wanted, wanted_boot, forced, status, done_boot, ssh_ready,
   failure_reason, attempts, observation, provisioning_since, price, price_hourly, period_from, paid_until,
-  cancel_at_period_end, wanted_network, done_network, created_at`
+  cancel_at_period_end, wanted_network, done_network, created_at, machine_gone_at, hostname_pending,
+  next_root_password_hash, boot_password_hash, wished_at, wish_failure, wanted_disk, done_disk, period_paid, period_used,
+  rated_from, exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
 
 export type NewVps = Pick<
   VpsRow,
@@ -169,8 +184,33 @@ export async function updateVps(
       | 'period_from'
       | 'paid_until'
       | 'cancel_at_period_end'
+      | 'machine_gone_at'
+      | 'os_id'
+      | 'os_name'
+      | 'image'
+      | 'product'
+      | 'vcpus'
+      | 'memory_mb'
+      | 'disk_gb'
+      | 'hostname'
+      | 'ssh_key'
+      | 'ssh_host_public_key'
+      | 'ssh_host_private_key'
+      | 'root_password_hash'
+      | 'price'
+      | 'price_hourly'
+      | 'hostname_pending'
+      | 'next_root_password_hash'
+      | 'boot_password_hash'
+      | 'wished_at'
+      | 'wish_failure'
+      | 'wanted_disk'
+      | 'done_disk'
+      | 'period_paid'
+      | 'period_used'
+      | 'rated_from'
     >
-  > & { machine_gone_at?: Date; root_password?: null },
+  > & { root_password?: Buffer | null; next_root_password?: Buffer | null },
 ): Promise<void> {
   const names = Object.keys(change)
   await db.query(
@@ -189,5 +229,23 @@ export async function recordVps(
     `update vps set status = $5, ssh_ready = $6, observation = $7
      where id = $1 and status = $2 and wanted = $3 and wanted_boot = $4`,
     [row.id, row.status, row.wanted, row.wanted_boot, seen.status, seen.ssh_ready, seen.observation],
+  )
+}
+
+/** The machine goes by this name now. Another that was wished meanwhile is still to come. */
+export async function keepHostname(db: Queryable, id: string, hostname: string): Promise<void> {
+  await db.query(
+    'update vps set hostname_pending = false, wish_failure = null where id = $1 and hostname = $2',
+    [id, hostname],
+  )
+}
+
+/** The machine has taken the password over whose hash this is: from now on it is the one to be shown. */
+export async function keepNextPassword(db: Queryable, id: string, hash: string): Promise<void> {
+  await db.query(
+    `update vps set root_password = next_root_password, root_password_hash = next_root_password_hash,
+       next_root_password = null, next_root_password_hash = null, boot_password_hash = null, wish_failure = null
+     where id = $1 and next_root_password_hash = $2`,
+    [id, hash],
   )
 }

@@ -1,0 +1,247 @@
+import { z } from 'zod'
+import { operation } from './operation.ts'
+import { Hostname, ServiceId, Vps } from './vps.ts'
+import { Flag, Timestamp, Usd } from './wire.ts'
+import { awaitWork, Work } from './work.ts'
+
+/** What one call reads or writes of a file, in bytes. */
+export const FILE_BYTES = 5_000_000
+/** A request that carries as much, in base64. */
+const FILE_BODY_BYTES = 8 * 1024 * 1024
+
+const service = { service_id: ServiceId }
+const serviceExample = { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0' }
+
+const AbsolutePath = z
+  .string()
+  .max(4096)
+  .regex(/^\/[^\u0000]*$/, 'Expected an absolute path')
+const Environment = z
+  .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/), z.string().max(16_384))
+  .refine((env) => JSON.stringify(env).length <= 65_536, 'Expected at most 64 KiB in all')
+
+/** Text that a program of the guest can be handed: it ends at the first NUL. */
+const NoNul = z.string().regex(/^[^\u0000]*$/, 'NUL characters are not allowed')
+
+const UpgradeOption = z.object({
+  target_plan: z.string().describe('Send it to change_plan'),
+  name: z.string(),
+  vcpus: z.number(),
+  memory_mb: z.number().int(),
+  disk_gb: z.number().int(),
+  price: Usd.describe('Per month, from the next period on'),
+  price_hourly: Usd,
+  charge_now: Usd.describe('The difference for the rest of the paid period'),
+  available: z.boolean().describe('There is room for it now'),
+})
+
+export const control = {
+  setHostname: operation({
+    method: 'POST',
+    path: '/services/{id}/hostname',
+    summary: 'Set the host name of a VPS',
+    description:
+      'Changes the name inside at once and keeps it over reboots (/etc/hostname and /etc/hosts). When the VPS is off or its guest agent does not answer, the operation goes on until it does.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({ ...service, hostname: Hostname }),
+    output: z.object({ service: Vps, operation: Work }),
+    errors: ['service_busy'],
+    example: { ...serviceExample, hostname: 'web.my-domain.net' },
+    next: awaitWork,
+  }),
+  resetPassword: operation({
+    method: 'POST',
+    path: '/services/{id}/reset-password',
+    summary: 'Give root of a VPS a new password',
+    description:
+      'Sets a new root password inside at once. When the VPS is off or its guest agent does not answer, it is set at the next boot by power_vps (start, or reboot). Once the operation has succeeded, get_vps_status shows the password, exactly once.',
+    access: 'manage',
+    rate: 'passwordResets',
+    resource: 'service',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({ ...service, confirm: Flag.optional() }),
+    output: z.object({ service: Vps, operation: Work }),
+    errors: ['service_busy'],
+    example: { ...serviceExample, confirm: true },
+    next: awaitWork,
+  }),
+  reinstallVps: operation({
+    method: 'POST',
+    path: '/services/{id}/reinstall',
+    summary: 'Reinstall a VPS: its disk is wiped',
+    description:
+      'Wipes the disk and installs os_id. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true. There is a new one-time root password. Needs confirm: the hostname of the VPS, or DELETE.',
+    access: 'manage',
+    rate: 'reinstalls',
+    resource: 'service',
+    effect: 'destructive',
+    idempotent: false,
+    input: z.strictObject({
+      ...service,
+      os_id: z.number().int().describe('From os_images of the plan'),
+      confirm: z.string().max(253).optional().describe('The hostname of the VPS, or DELETE'),
+      ssh_key: z
+        .string()
+        .max(16_384)
+        .optional()
+        .describe('SSH public key for root; without it the key of the order stays'),
+      new_host_key: z.boolean().default(false),
+    }),
+    output: z.object({ service: Vps, operation: Work }),
+    errors: ['service_busy', 'confirmation_required', 'os_not_supported', 'invalid_ssh_key', 'capacity'],
+    example: { ...serviceExample, os_id: 2, confirm: 'DELETE' },
+    next: awaitWork,
+  }),
+  getUpgradeOptions: operation({
+    method: 'GET',
+    path: '/services/{id}/upgrade-options',
+    summary: 'List the plans that a VPS can grow to',
+    description:
+      'Plans with at least the processors, memory and disk of now, with what change_plan would charge for the rest of the paid period. A VPS does not shrink.',
+    access: 'read',
+    rate: 'default',
+    resource: 'service',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({ ...service }),
+    output: z.object({
+      current_plan: z.string(),
+      paid_until: Timestamp.nullable(),
+      options: z.array(UpgradeOption),
+    }),
+    errors: [],
+    example: { ...serviceExample },
+    next: () => [{ tool: 'change_plan', why: 'Grow to one of the options' }],
+  }),
+  changePlan: operation({
+    method: 'POST',
+    path: '/services/{id}/change-plan',
+    summary: 'Grow a VPS to a larger plan',
+    description:
+      'Charges the difference for the rest of the paid period from the balance, and boots the VPS once with more processors, memory and disk; its file system grows by itself. Needs confirm: true.',
+    access: 'order',
+    rate: 'orders',
+    resource: 'service',
+    effect: 'spend',
+    idempotent: false,
+    input: z.strictObject({
+      ...service,
+      target_plan: z.string().max(64).describe('From get_upgrade_options'),
+      confirm: z.literal(true),
+    }),
+    output: z.object({ service: Vps, operation: Work, charged: Usd, balance: Usd }),
+    errors: [
+      'unknown_product',
+      'plan_not_larger',
+      'service_busy',
+      'insufficient_balance',
+      'account_owes',
+      'capacity',
+    ],
+    example: { ...serviceExample, target_plan: 'small', confirm: true },
+    next: awaitWork,
+  }),
+  runOnVps: operation({
+    method: 'POST',
+    path: '/services/{id}/exec',
+    summary: 'Run a command on a VPS',
+    description:
+      'Runs a shell command as root through the guest agent, without SSH, and answers when it has ended. Of each output the first MiB is kept. After timeout seconds it is ended and timed_out is true. A program that shall go on needs its own session: setsid PROGRAM >/dev/null 2>&1 </dev/null &.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    onMachine: true,
+    effect: 'destructive',
+    idempotent: false,
+    input: z.strictObject({
+      ...service,
+      command: NoNul.min(1).max(65_536),
+      cwd: AbsolutePath.optional().describe('Default: /root'),
+      env: Environment.optional(),
+      input: NoNul.max(262_144).optional().describe('Standard input'),
+      timeout: z.number().positive().max(50).default(30).describe('Seconds'),
+    }),
+    output: z.object({
+      stdout: z.string(),
+      stderr: z.string(),
+      exit_code: z.number().int().nullable().describe('Null when it was ended by the timeout'),
+      timed_out: z.boolean(),
+      truncated: z.boolean().describe('An output was longer than 1 MiB'),
+      duration_ms: z.number().int(),
+    }),
+    errors: ['service_busy', 'guest_unreachable'],
+    example: { ...serviceExample, command: 'uname -a', timeout: 20 },
+  }),
+  readVpsFile: operation({
+    method: 'GET',
+    path: '/services/{id}/files',
+    tools: ['download_file'],
+    summary: 'Read a file of a VPS',
+    description:
+      'Up to 5 MB of a regular file from offset on: as content when it is UTF-8 text, else as content_base64. eof is false while there is more: go on with offset + length.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({
+      ...service,
+      path: AbsolutePath,
+      offset: z.coerce.number().int().min(0).default(0),
+      length: z.coerce.number().int().min(1).max(FILE_BYTES).default(FILE_BYTES),
+    }),
+    output: z.object({
+      path: z.string(),
+      size: z.number().int().describe('Of the whole file, in bytes'),
+      offset: z.number().int(),
+      length: z.number().int().describe('Bytes in this answer'),
+      eof: z.boolean(),
+      content: z.string().optional(),
+      content_base64: z.string().optional(),
+    }),
+    errors: ['service_busy', 'guest_unreachable', 'file_refused'],
+    example: { ...serviceExample, path: '/etc/hostname' },
+  }),
+  writeVpsFile: operation({
+    method: 'PUT',
+    path: '/services/{id}/files',
+    tools: ['upload_file'],
+    summary: 'Write a file of a VPS',
+    description:
+      'Writes content or content_base64, at most 5 MB (as a tool 700 kB). Without offset the file is replaced as a whole, at once; with offset the bytes are written there, so that a larger file can be sent in pieces. The folder has to exist.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    onMachine: true,
+    query: ['path'],
+    bodyBytes: FILE_BODY_BYTES,
+    effect: 'destructive',
+    idempotent: true,
+    input: z
+      .strictObject({
+        ...service,
+        path: AbsolutePath,
+        content: z.string().max(FILE_BYTES).optional().describe('Text'),
+        content_base64: z
+          .base64()
+          .max(Math.ceil(FILE_BYTES / 3) * 4)
+          .optional(),
+        offset: z.number().int().min(0).optional(),
+      })
+      .refine(
+        ({ content, content_base64 }) => (content === undefined) !== (content_base64 === undefined),
+        'Expected either content or content_base64',
+      )
+      .refine(({ content = '' }) => byteLength(content) <= FILE_BYTES, 'Expected at most 5 MB'),
+    output: z.object({ path: z.string(), size: z.number().int().describe('Of the file now, in bytes') }),
+    errors: ['service_busy', 'guest_unreachable', 'file_refused'],
+    example: { ...serviceExample, path: '/root/hello.txt', content: 'Hello\n' },
+  }),
+}
+
+const byteLength = (text: string) => new TextEncoder().encode(text).length

@@ -1,0 +1,93 @@
+import { usedCost } from '@coinrack/money/index.ts'
+import { announce } from '../database/changes.ts'
+import type { Call, Handler } from '../handler.ts'
+import { lockBalance, readBalance } from '../ledger/balance.ts'
+import { post } from '../ledger/post.ts'
+import { fits, freeShare, lockPlacement, noRoom } from './capacity.ts'
+import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { judgeBalance } from './unpaid.ts'
+import { chargeNow, growthOf, isLarger, type Plan } from './upgrade.ts'
+import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
+import { vpsView } from './vps-view.ts'
+import { beginWork } from './work-store.ts'
+
+/** Charges the difference and writes down the new size, in one transaction; the reconciler boots with it. */
+export const changePlan: Handler<'changePlan'> = async (call) => {
+  const { input, caller, db, services, fail } = call
+  const id = input.service_id
+  const row = await lockVps(db, id)
+  const plan = checkPlan(call, row)
+  if (!['active', 'stopped'].includes(row.status)) throw fail('service_busy', `The VPS is ${row.status}`)
+
+  const at = services.clock.now()
+  const charged = chargeNow(plan, row, at)
+  const unpaid = judgeBalance(await lockBalance(db, row.account_id), charged, 'this change')
+  if (unpaid) {
+    throw fail(unpaid.code, unpaid.message, {
+      fields: { ...unpaid.fields, invoice: null, checkout_url: null },
+      nextSteps: [{ tool: 'topup_balance', why: 'Top up the balance and send the same change again' }],
+    })
+  }
+  await lockPlacement(db)
+  if (!fits(growthOf(plan, row), await freeShare(db, services))) {
+    throw noRoom('There is no room for the VPS to grow')
+  }
+  if (charged > 0n) await charge(call, row, plan, charged)
+  await updateVps(db, id, { ...newSize(row, plan, charged, at), ...wantedBoot(row) })
+  const operation = await beginWork(db, services, caller.accountId, id, 'change_plan')
+  await announce(db, id)
+  await announce(db, RECONCILE_VPS)
+  return {
+    service: vpsView(await vpsById(db, id)),
+    operation,
+    charged,
+    balance: (await readBalance(db, caller.accountId)).available,
+  }
+}
+
+function checkPlan({ input, services, fail }: Call<'changePlan'>, row: VpsRow): Plan {
+  const plan = services.catalog.plans.find(({ slug }) => slug === input.target_plan)
+  if (!plan) throw fail('unknown_product', `There is no plan ${input.target_plan}`)
+  if (isLarger(plan, row)) return plan
+  throw fail(
+    'plan_not_larger',
+    `Plan ${plan.slug} is not larger than ${row.product} in every part: a VPS does not shrink`,
+  )
+}
+
+const charge = ({ db, services }: Call<'changePlan'>, row: VpsRow, plan: Plan, amount: bigint) => {
+  const transactionId = services.newId('transaction')
+  return post(db, {
+    id: transactionId,
+    kind: 'charge',
+    accountId: row.account_id,
+    reference: `upgrade:${row.id}:${transactionId}`,
+    description: `${row.hostname}: from ${row.product} to ${plan.slug}, for the rest of the period`,
+    postings: [{ from: 'customer.available', to: 'revenue.vps', amount }],
+    at: services.clock.now(),
+  })
+}
+
+/** The size and the prices from now on, and what an immediate cancellation has to know of the time before. */
+function newSize(row: VpsRow, plan: Plan, charged: bigint, at: Date) {
+  const paid = row.period_paid ?? row.price
+  const ratedFrom = row.rated_from ?? row.period_from
+  const usedMs = ratedFrom ? at.getTime() - ratedFrom.getTime() : 0
+  return {
+    product: plan.slug,
+    vcpus: plan.vcpus,
+    memory_mb: plan.memory_mb,
+    disk_gb: plan.disk_gb,
+    price: plan.price,
+    price_hourly: plan.price_hourly,
+    period_paid: paid + charged,
+    period_used: row.period_used + usedCost(row.price_hourly, usedMs, paid - row.period_used),
+    rated_from: at,
+  }
+}
+
+/** A VPS that is off, or is going to be, has the new size from its next start on. */
+const wantedBoot = (row: VpsRow) =>
+  row.wanted === 'running'
+    ? { status: 'resizing' as const, wanted_boot: row.done_boot + 1, forced: false, ssh_ready: false }
+    : {}

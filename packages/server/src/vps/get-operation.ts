@@ -1,0 +1,16 @@
+import { readUntil } from '../database/changes.ts'
+import type { Handler } from '../handler.ts'
+import { workById, workView } from './work-store.ts'
+
+export const getOperation: Handler<'getOperation'> = async ({ input, db, services }) => {
+  const id = input.operation_id
+  if (!input.wait) return workView(await workById(db, id))
+  const ended = await readUntil(
+    services.changes,
+    id,
+    input.timeout,
+    () => workById(db, id),
+    ({ status }) => status !== 'running',
+  )
+  return workView(ended)
+}

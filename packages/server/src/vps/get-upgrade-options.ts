@@ -1,0 +1,28 @@
+import type { Handler } from '../handler.ts'
+import { fits, freeShare } from './capacity.ts'
+import { chargeNow, growthOf, isLarger } from './upgrade.ts'
+import { vpsById } from './vps-store.ts'
+
+export const getUpgradeOptions: Handler<'getUpgradeOptions'> = async ({ input, db, services }) => {
+  const row = await vpsById(db, input.service_id)
+  const free = await freeShare(db, services)
+  const at = services.clock.now()
+  const isLive = row.status !== 'deleted' && row.status !== 'failed'
+  return {
+    current_plan: row.product,
+    paid_until: row.paid_until,
+    options: services.catalog.plans
+      .filter((plan) => isLive && isLarger(plan, row))
+      .map((plan) => ({
+        target_plan: plan.slug,
+        name: plan.name,
+        vcpus: plan.vcpus,
+        memory_mb: plan.memory_mb,
+        disk_gb: plan.disk_gb,
+        price: plan.price,
+        price_hourly: plan.price_hourly,
+        charge_now: chargeNow(plan, row, at),
+        available: fits(growthOf(plan, row), free),
+      })),
+  }
+}

@@ -1,0 +1,77 @@
+import { announce } from '../database/changes.ts'
+import type { Call, Handler } from '../handler.ts'
+import { type OfferedImage, offeredImages } from '../os-images.ts'
+import { noRoom } from './capacity.ts'
+import { checkSshKey } from './check-ssh-key.ts'
+import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { hashRootPassword, makeRootPassword } from './root-password.ts'
+import { makeSshHostKey } from './ssh-host-key.ts'
+import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
+import { vpsView } from './vps-view.ts'
+import { beginWork } from './work-store.ts'
+
+const ANY_NAME = 'DELETE'
+
+/** Writes down that another disk is wanted; the reconciler wipes the old one, once, and makes the machine anew. */
+export const reinstallVps: Handler<'reinstallVps'> = async (call) => {
+  const { input, caller, db, services, fail } = call
+  const { sealer, random, clock } = services
+  const id = input.service_id
+  const row = await lockVps(db, id)
+  if (input.confirm !== row.hostname && input.confirm !== ANY_NAME) {
+    throw fail(
+      'confirmation_required',
+      `All data on the disk would be lost: confirm with the hostname, ${row.hostname}, or ${ANY_NAME}`,
+    )
+  }
+  const image = await checkImage(call, row)
+  const sshKey = input.ssh_key === undefined ? row.ssh_key : checkSshKey(input.ssh_key, fail)
+  if (!['active', 'stopped', 'rebooting', 'reinstalling'].includes(row.status)) {
+    throw fail('service_busy', `The VPS is ${row.status}`)
+  }
+  if (!image.ready) throw noRoom(`The image ${image.name} is still being made ready`)
+
+  const password = makeRootPassword(random)
+  const hostKey = input.new_host_key ? makeSshHostKey(random) : undefined
+  await updateVps(db, id, {
+    os_id: image.osId,
+    os_name: image.name,
+    image: image.slug,
+    ssh_key: sshKey,
+    root_password: sealer.seal(password, `root-password:${id}`),
+    root_password_hash: await hashRootPassword(password),
+    ...(hostKey && {
+      ssh_host_public_key: hostKey.publicKey,
+      ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${id}`),
+    }),
+    // The new disk begins with all that was wished for the old one.
+    hostname_pending: false,
+    next_root_password: null,
+    next_root_password_hash: null,
+    wanted: 'running',
+    forced: false,
+    done_boot: row.wanted_boot,
+    wanted_disk: row.wanted_disk + 1,
+    status: 'reinstalling',
+    ssh_ready: false,
+    attempts: 0,
+    failure_reason: null,
+  })
+  const operation = await beginWork(db, services, caller.accountId, id, 'reinstall')
+  services.log.info({ vps: id, image: image.slug, at: clock.now() }, 'Reinstall wanted')
+  await announce(db, id)
+  await announce(db, RECONCILE_VPS)
+  return { service: vpsView(await vpsById(db, id)), operation }
+}
+
+async function checkImage(
+  { input, services, fail }: Call<'reinstallVps'>,
+  row: VpsRow,
+): Promise<OfferedImage> {
+  const plan = services.catalog.plans.find(({ slug }) => slug === row.product)
+  const images = await offeredImages(services.driver, plan?.images)
+  return (
+    images.find(({ osId }) => osId === input.os_id) ??
+    fail('os_not_supported', `Plan ${row.product} has no OS image ${input.os_id}`)
+  )
+}

@@ -1,0 +1,31 @@
+import { announce } from '../database/changes.ts'
+import type { Handler } from '../handler.ts'
+import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { hashRootPassword, makeRootPassword } from './root-password.ts'
+import { lockVps, updateVps, vpsById } from './vps-store.ts'
+import { vpsView } from './vps-view.ts'
+import { beginWork } from './work-store.ts'
+
+/** Makes the password to be. The present one holds, and is shown, until the machine has taken the new one over. */
+export const resetPassword: Handler<'resetPassword'> = async ({ input, caller, db, services, fail }) => {
+  const id = input.service_id
+  const { random, sealer, clock } = services
+  const row = await lockVps(db, id)
+  if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
+    throw fail('service_busy', `The VPS is ${row.status}`)
+  }
+  // Nobody has seen a password that is still on its way: a second wish is the same wish.
+  if (row.next_root_password_hash === null) {
+    const password = makeRootPassword(random)
+    await updateVps(db, id, {
+      next_root_password: sealer.seal(password, `root-password:${id}`),
+      next_root_password_hash: await hashRootPassword(password),
+      boot_password_hash: null,
+      wished_at: clock.now(),
+      wish_failure: null,
+    })
+  }
+  const operation = await beginWork(db, services, caller.accountId, id, 'reset_password')
+  await announce(db, RECONCILE_VPS)
+  return { service: vpsView(await vpsById(db, id)), operation }
+}

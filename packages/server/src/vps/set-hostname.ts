@@ -1,0 +1,27 @@
+import { announce } from '../database/changes.ts'
+import type { Handler } from '../handler.ts'
+import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { lockVps, updateVps, vpsById } from './vps-store.ts'
+import { vpsView } from './vps-view.ts'
+import { beginWork } from './work-store.ts'
+
+/** Writes down the wanted name; the reconciler tells it to the machine when there is somebody to tell. */
+export const setHostname: Handler<'setHostname'> = async ({ input, caller, db, services, fail }) => {
+  const id = input.service_id
+  const row = await lockVps(db, id)
+  if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
+    throw fail('service_busy', `The VPS is ${row.status}`)
+  }
+  if (row.hostname !== input.hostname) {
+    await updateVps(db, id, {
+      hostname: input.hostname,
+      hostname_pending: true,
+      wished_at: services.clock.now(),
+      wish_failure: null,
+    })
+  }
+  const operation = await beginWork(db, services, caller.accountId, id, 'set_hostname')
+  await announce(db, id)
+  await announce(db, RECONCILE_VPS)
+  return { service: vpsView(await vpsById(db, id)), operation }
+}

@@ -1,0 +1,242 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makeSshKey, runInGuest, sshArguments } from '@coinrack/cli/ssh.ts'
+import { runCommand } from '@coinrack/host/run-command.ts'
+import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { chargesOf, guestsOf, newCustomer } from './support/order-life.ts'
+import { type RunningService, startService } from './support/running-service.ts'
+
+/*
+ * All that an owner can do with a running VPS, on one real machine, each looked at from the inside by ssh. The service is
+ * killed in the middle of what takes long.
+ */
+
+vi.setConfig({ testTimeout: 15 * 60_000 })
+
+const seed = Number(process.env.COINRACK_TEST_SEED ?? Math.floor(Math.random() * 100_000))
+/** A change of size or disk takes longer than that on a machine with emulation. */
+const KILL_WITHIN_MS = 15_000
+
+let service: RunningService
+let folder: string
+let customer: Client
+let id: string
+let key: Awaited<ReturnType<typeof makeSshKey>>
+
+beforeAll(async () => {
+  console.log(`COINRACK_TEST_SEED=${seed}`)
+  service = await startService()
+  folder = await mkdtemp('/tmp/coinrack-control-')
+  customer = await newCustomer(service, '50')
+  key = await makeSshKey(folder)
+  const order = await customer.orderVps({
+    product: 'nano',
+    os_id: 1,
+    ssh_key: key.publicKey,
+    hostname: 'web',
+  })
+  id = order.service_id!
+  await waitForSsh(customer, id, { reveal: false })
+}, 40 * 60_000)
+
+afterAll(async () => {
+  await service?.stop()
+  if (folder) await rm(folder, { recursive: true, force: true })
+}, 180_000)
+
+const shown = () => customer.getVpsStatus({ service_id: id, reveal: false })
+const inside = async (command: string) =>
+  (await runInGuest(await sshArguments(folder, key, (await shown()).ssh), command)).trim()
+/** By the root password, with the host verified. */
+async function byPassword(password: string, command: string): Promise<string> {
+  const { ssh } = await shown()
+  const knownHosts = join(folder, 'known_hosts_password')
+  await writeFile(knownHosts, ssh.known_hosts.join('\n'))
+  const args = [
+    ...['-o', 'PubkeyAuthentication=no', '-o', 'StrictHostKeyChecking=yes'],
+    ...['-o', `UserKnownHostsFile=${knownHosts}`, '-p', String(ssh.port), `root@${ssh.host}`],
+  ]
+  const { stdout } = await runCommand('sshpass', ['-e', 'ssh', ...args, command], {
+    env: { SSHPASS: password },
+    timeoutMs: 60_000,
+  })
+  return stdout.trim()
+}
+async function ended(operation: { id: string }) {
+  for (;;) {
+    const now = await customer.getOperation({ operation_id: operation.id, wait: 'done', timeout: 50 })
+    if (now.status !== 'running') return now
+  }
+}
+/** The password, which exactly one of the reads at the same moment shows. */
+async function revealed(): Promise<string> {
+  const reads = await Promise.all(Array.from({ length: 10 }, () => customer.getVpsStatus({ service_id: id })))
+  const passwords = reads.flatMap(({ root_password }) => root_password ?? [])
+  expect(passwords).toHaveLength(1)
+  return passwords[0]!
+}
+const power = async (action: 'start' | 'stop' | 'reboot') =>
+  ended((await customer.powerVps({ service_id: id, action })).operation)
+/** SIGKILL of the service at a moment that follows from the seed. */
+async function killOnce(salt: number): Promise<void> {
+  const afterMs = (seed * 7919 + salt * 4447) % KILL_WITHIN_MS
+  console.log(`SIGKILL after ${afterMs} ms`)
+  await sleep(afterMs)
+  await service.kill()
+  await service.start()
+}
+const took = async <T>(what: string, work: Promise<T>): Promise<T> => {
+  const begun = performance.now()
+  const result = await work
+  console.log(`${what}: ${((performance.now() - begun) / 1000).toFixed(2)} s`)
+  return result
+}
+
+test('default: a command runs inside, and says what it wrote and how it ended', async () => {
+  const answer = await took(
+    'exec',
+    customer.runOnVps({
+      service_id: id,
+      command: 'cat; echo "$WHO in $PWD"; echo oops >&2; exit 3',
+      cwd: '/tmp',
+      env: { WHO: 'ada' },
+      input: 'from outside\n',
+    }),
+  )
+  expect(answer).toMatchObject({
+    stdout: 'from outside\nada in /tmp\n',
+    stderr: 'oops\n',
+    exit_code: 3,
+    timed_out: false,
+    truncated: false,
+  })
+  const late = await customer.runOnVps({ service_id: id, command: 'echo before; sleep 60', timeout: 2 })
+  expect(late).toMatchObject({ stdout: 'before\n', exit_code: null, timed_out: true })
+  expect(await inside('pgrep -x sleep || echo none')).toBe('none')
+})
+
+test('default: files go in and out unchanged', async () => {
+  const bytes = randomBytes(5_000_000)
+  const path = "/root/a file's name"
+  const written = await took(
+    'write 5 MB',
+    customer.writeVpsFile({ service_id: id, path, content_base64: bytes.toString('base64') }),
+  )
+  expect(written).toEqual({ path, size: bytes.length })
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  expect(await inside(`sha256sum <"${path}"`)).toContain(digest)
+  const read = await took('read 5 MB', customer.readVpsFile({ service_id: id, path }))
+  expect(read).toMatchObject({ size: bytes.length, length: bytes.length, eof: true })
+  expect(Buffer.from(read.content_base64!, 'base64').equals(bytes)).toBe(true)
+  await expect(customer.readVpsFile({ service_id: id, path: '/root/none' })).rejects.toMatchObject({
+    code: 'file_refused',
+  })
+})
+
+test('default: the name changes at once, and stays after a reboot', async () => {
+  const { operation } = await customer.setHostname({ service_id: id, hostname: 'shop.my-domain.net' })
+  expect(await took('set_hostname', ended(operation))).toMatchObject({ status: 'succeeded' })
+  const names = 'hostname; cat /etc/hostname; getent hosts shop.my-domain.net shop | cut -c1-9'
+  const expected = 'shop.my-domain.net\nshop.my-domain.net\n127.0.1.1\n127.0.1.1'
+  expect(await inside(names)).toBe(expected)
+  expect(await took('reboot', power('reboot'))).toMatchObject({ status: 'succeeded' })
+  expect(await inside(names)).toBe(expected)
+})
+
+test('default: a new root password holds at once, and is shown once', async () => {
+  const first = await revealed()
+  const { operation } = await customer.resetPassword({ service_id: id })
+  expect(await took('reset_password', ended(operation))).toMatchObject({ status: 'succeeded' })
+  const second = await revealed()
+  expect(second).not.toBe(first)
+  expect(await byPassword(second, 'whoami')).toBe('root')
+  await expect(byPassword(first, 'whoami')).rejects.toThrow()
+})
+
+test('behavior: without its agent the machine takes a password over at its next boot', async () => {
+  await inside('systemctl mask --now qemu-guest-agent.service 2>/dev/null; echo ok')
+  await expect(customer.runOnVps({ service_id: id, command: 'true' })).rejects.toMatchObject({
+    code: 'guest_unreachable',
+  })
+  const { operation } = await customer.resetPassword({ service_id: id })
+  const waiting = await customer.getOperation({ operation_id: operation.id, wait: 'done', timeout: 12 })
+  expect(waiting).toMatchObject({ status: 'running', progress: expect.stringContaining('next boot') })
+  await power('reboot')
+  expect(await ended(operation)).toMatchObject({ status: 'succeeded' })
+  const password = await revealed()
+  expect(await byPassword(password, 'whoami')).toBe('root')
+  await inside('systemctl unmask qemu-guest-agent.service; systemctl start qemu-guest-agent; echo ok')
+})
+
+test('behavior: off, a password and a name wait for the next start', async () => {
+  await power('stop')
+  expect(await guestsOf(id)).toBe(0)
+  const reset = await customer.resetPassword({ service_id: id })
+  const named = await customer.setHostname({ service_id: id, hostname: 'night' })
+  expect(reset.operation.status).toBe('running')
+  expect(await power('start')).toMatchObject({ status: 'succeeded' })
+  expect(await ended(reset.operation)).toMatchObject({ status: 'succeeded' })
+  expect(await ended(named.operation)).toMatchObject({ status: 'succeeded' })
+  expect(await byPassword(await revealed(), 'hostname')).toBe('night')
+  expect(await inside('getent hosts night | cut -c1-9')).toBe('127.0.1.1')
+})
+
+test('behavior: killed while it grows, the machine has its new size and was charged once', async () => {
+  const sizes =
+    "nproc; awk '/MemTotal/{print int($2/1024)}' /proc/meminfo; df --output=size -BM / | tail -1 | tr -dc 0-9"
+  const [, , diskBefore] = (await inside(sizes)).split('\n').map(Number)
+  const { options } = await customer.getUpgradeOptions({ service_id: id })
+  const target = options.find(({ target_plan }) => target_plan === 'small')!
+  const before = await chargesOf(customer)
+  const { balance } = await customer.getBalance()
+  const answer = await customer.changePlan({ service_id: id, target_plan: 'small', confirm: true })
+  expect(answer.charged).toBeGreaterThan(0n)
+  expect(answer.charged).toBeLessThanOrEqual(target.charge_now)
+  await killOnce(1)
+  expect(await took('change_plan', ended(answer.operation))).toMatchObject({ status: 'succeeded' })
+  const [vcpus, memoryMb, diskMb] = (await inside(sizes)).split('\n').map(Number)
+  expect(vcpus).toBe(target.vcpus)
+  expect(memoryMb).toBeGreaterThan(target.memory_mb * 0.8)
+  expect(diskMb).toBeGreaterThan(target.disk_gb * 1024 * 0.9)
+  expect(diskMb).toBeGreaterThan(diskBefore!)
+  expect(await chargesOf(customer)).toEqual({ charges: before.charges + 1, held: 0n })
+  expect((await customer.getBalance()).balance).toBe(balance - answer.charged)
+  expect(await guestsOf(id)).toBe(1)
+  expect(await inside('sha256sum <"/root/a file\'s name" | wc -l')).toBe('1')
+})
+
+test('behavior: killed while it is reinstalled, the machine is another one at the same address', async () => {
+  const before = await shown()
+  await expect(customer.reinstallVps({ service_id: id, os_id: 2, confirm: 'wrong' })).rejects.toMatchObject({
+    code: 'confirmation_required',
+  })
+  const { operation, service: reinstalling } = await customer.reinstallVps({
+    service_id: id,
+    os_id: 2,
+    confirm: 'DELETE',
+  })
+  expect(reinstalling).toMatchObject({ status: 'reinstalling', ssh_ready: false })
+  await killOnce(2)
+  expect(await took('reinstall', ended(operation))).toMatchObject({ status: 'succeeded' })
+  const after = await shown()
+  expect(after.ssh).toEqual(before.ssh)
+  expect(after.os.os_id).toBe(2)
+  expect(await inside('. /etc/os-release; echo $VERSION_CODENAME; ls /root; hostname')).toBe('trixie\nnight')
+  expect(await byPassword(await revealed(), 'whoami')).toBe('root')
+  expect(await guestsOf(id)).toBe(1)
+})
+
+test('behavior: the new system can be talked to as well, and nothing is left after the end', async () => {
+  const answer = await customer.runOnVps({
+    service_id: id,
+    command: 'head -c 2000000 /dev/zero; hostname >&2',
+  })
+  expect(answer).toMatchObject({ stderr: 'night\n', exit_code: 0, truncated: true })
+  expect(answer.stdout).toHaveLength(1024 * 1024)
+  const { operation } = await customer.cancelService({ service_id: id, mode: 'immediate', confirm: 'night' })
+  expect(await ended(operation)).toMatchObject({ kind: 'cancel', status: 'succeeded' })
+  expect(await guestsOf(id)).toBe(0)
+})
