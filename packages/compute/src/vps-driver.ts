@@ -79,6 +79,9 @@ export interface VpsMetrics {
   diskWrittenBytes: number
   /** Of the host's disk, beyond the shared image. */
   diskUsedBytes: number
+  /** Over the network, as the guest sees it; left out where it is not counted. */
+  rxBytes?: number
+  txBytes?: number
 }
 
 export interface VpsCapacity {
@@ -102,6 +105,9 @@ export type DriverErrorCode =
   /** This host can never make such a machine. */
   | 'spec_invalid'
   | 'machine_unknown'
+  | 'snapshot_unknown'
+  /** It cannot be gone back to; the machine is as it was. */
+  | 'snapshot_damaged'
   | 'no_space'
   /** The machine did not start, or did not answer its monitor. */
   | 'guest_failed'

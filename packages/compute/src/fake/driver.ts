@@ -6,6 +6,7 @@ import {
   type PowerAction,
   type VpsCapacity,
   type VpsDriver,
+  type VpsMetrics,
   type VpsSpec,
 } from '../vps-driver.ts'
 
@@ -32,6 +33,8 @@ export interface FakeMachine {
   /** When it was started; undefined while it does not run. */
   startedAt?: Date
   isFirstBootComplete: boolean
+  /** What it is observed to have used; a test changes it. */
+  metrics?: VpsMetrics
   /** How often it was started. */
   starts: number
 }
@@ -137,10 +140,10 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     async observe(id) {
       const machine = machines.get(id)
       if (!machine) return { state: 'absent', sshReady: false }
-      const { startedAt, isFirstBootComplete, spec } = settle(machine)
+      const { startedAt, isFirstBootComplete, spec, metrics } = settle(machine)
       if (startedAt) {
         const uptimeSeconds = Math.floor((clock.now().getTime() - startedAt.getTime()) / 1000)
-        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds }
+        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds, metrics }
       }
       if (isFirstBootComplete || !spec.hostname.startsWith('fail-boot'))
         return { state: 'stopped', sshReady: false }

@@ -38,6 +38,12 @@ test("default: the customer's disk honours flushes, and the machine boots from i
   expect(args).not.toContain('-kernel')
 })
 
+test('default: its screen and its serial line are served in its own folder, and nowhere else', () => {
+  const args = guestArguments(options)
+  expect(valuesOf('-vnc', args)).toEqual(['unix:screen.sock'])
+  expect(valuesOf('-serial', args)).toEqual(['chardev:console'])
+})
+
 test('behavior: the seed is attached at first boot only', () => {
   const drives = valuesOf('-drive', guestArguments({ ...options, isFirstBoot: true }))
   expect(drives).toHaveLength(2)
@@ -46,10 +52,10 @@ test('behavior: the seed is attached at first boot only', () => {
 
 test("behavior: an emulated guest is told of the host's clock, an accelerated one is not", () => {
   expect(valuesOf('-smbios', guestArguments(options))).toEqual([
-    'type=11,value=tsc_early_khz=2596122 tsc=reliable',
+    'type=11,value=tsc_early_khz=2596122 tsc=reliable systemd.wants=getty@tty1.service',
   ])
   const kvm = guestArguments({ ...options, accelerator: 'kvm' })
-  expect(valuesOf('-smbios', kvm)).toEqual([])
+  expect(valuesOf('-smbios', kvm)).toEqual(['type=11,value=systemd.wants=getty@tty1.service'])
   expect(valuesOf('-accel', kvm)).toEqual(['kvm'])
 })
 

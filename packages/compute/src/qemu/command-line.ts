@@ -23,12 +23,16 @@ export const guestFiles = {
   seed: 'seed.tar',
   monitor: 'monitor.sock',
   console: 'console.sock',
+  screen: 'screen.sock',
   agent: 'agent.sock',
   serialLog: 'serial.log',
 } as const
 
 export const SEED_SERIAL = 'coinrack-seed'
 export const QEMU = 'qemu-system-x86_64'
+
+/** A login prompt on the screen, which images have on the serial line alone. */
+const SCREEN_LOGIN = 'systemd.wants=getty@tty1.service'
 
 /** Host memory for translated code, per machine. */
 const TRANSLATION_CACHE_MB = 128
@@ -42,7 +46,6 @@ export function guestArguments(options: GuestOptions): string[] {
   return [
     ['-name', `${id},debug-threads=on`],
     ['-nodefaults', '-no-user-config'],
-    ['-display', 'none'],
     ['-machine', 'q35,sata=off,smbus=off,usb=off,vmport=off'],
     processor(options),
     ['-smp', String(vcpus)],
@@ -74,6 +77,9 @@ export function guestArguments(options: GuestOptions): string[] {
     ['-serial', 'chardev:console'],
     ['-chardev', `socket,id=monitor,path=${guestFiles.monitor},server=on,wait=off`],
     ['-mon', 'chardev=monitor,mode=control'],
+    // A screen of its own, which is drawn only while somebody looks.
+    ['-device', 'VGA,vgamem_mb=4'],
+    ['-display', 'none', '-vnc', `unix:${guestFiles.screen}`],
     ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
   ].flat()
 }
@@ -92,8 +98,12 @@ export function processor({ accelerator }: { accelerator: Accelerator }): string
  * The file system of a first boot was just made: it needs no check.
  */
 function hostOptions({ accelerator, clockOptions, isFirstBoot }: GuestOptions): string[] {
-  const options = [...(accelerator === 'tcg' ? clockOptions : []), ...(isFirstBoot ? ['fsck.mode=skip'] : [])]
-  return options.length === 0 ? [] : ['-smbios', `type=11,value=${options.join(' ')}`]
+  const options = [
+    ...(accelerator === 'tcg' ? clockOptions : []),
+    ...(isFirstBoot ? ['fsck.mode=skip'] : []),
+    SCREEN_LOGIN,
+  ]
+  return ['-smbios', `type=11,value=${options.join(' ')}`]
 }
 
 /** Always the same for one machine, within the range that QEMU's makers set aside. */

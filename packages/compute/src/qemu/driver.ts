@@ -3,11 +3,14 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { stopDetached } from '@coinrack/host/detached-process.ts'
+import type { VpsConsole } from '../console.ts'
 import { osImages } from '../images/catalog.ts'
 import { createImageStore } from '../images/image-store.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
+import type { VpsSnapshots } from '../snapshot.ts'
 import { DriverError, type PowerAction, type VpsDriver } from '../vps-driver.ts'
 import { findAcceleration, type Verdict } from './acceleration.ts'
+import { createQemuConsole } from './console.ts'
 import { allocatedBytes, keepBaseDisk, makeDisk } from './disk.ts'
 import {
   cutPower,
@@ -28,6 +31,7 @@ import {
 import { hostClockOptions } from './host-clock.ts'
 import { measureDisk, measureProcess } from './measure.ts'
 import { makeSeed } from './seed.ts'
+import { createQemuSnapshots } from './snapshots.ts'
 import { checkSpec, isMachineId } from './spec.ts'
 import { listenAddress } from './ssh-banner.ts'
 import { sshWatch } from './ssh-watch.ts'
@@ -46,6 +50,8 @@ export interface QemuDriverOptions {
 }
 
 export interface QemuDriver extends VpsDriver {
+  console: VpsConsole
+  snapshots: VpsSnapshots
   /** Builds the images in the order of the catalog and settles how guests run here; takes minutes on a new host. */
   prepare(onProgress: (line: string) => void): Promise<Verdict>
 }
@@ -127,6 +133,9 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   }
 
   return {
+    console: createQemuConsole({ known }),
+    snapshots: createQemuSnapshots({ user, clock, known, start, alone: oneByOne, changed: ssh.forget }),
+
     async prepare(onProgress) {
       let settled: Verdict | undefined
       for (const { slug } of osImages) {

@@ -31,7 +31,12 @@ export interface Guest {
   disk: string
   seed: string
   monitor: string
+  console: string
+  screen: string
+  agent: string
   serialLog: string
+  /** What is known of its snapshots beside the disk that holds them. */
+  snapshots: string
 }
 
 const START_TIMEOUT_MS = 15_000
@@ -51,7 +56,11 @@ export function guestAt(machines: string, id: string): Guest {
     disk: file(guestFiles.disk),
     seed: file(guestFiles.seed),
     monitor: file(guestFiles.monitor),
+    console: file(guestFiles.console),
+    screen: file(guestFiles.screen),
+    agent: file(guestFiles.agent),
     serialLog: file(guestFiles.serialLog),
+    snapshots: file('snapshots'),
   }
 }
 
@@ -117,6 +126,11 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
     isFirstBoot,
     listen,
   })
+  await launchGuest(guest, args, user)
+}
+
+/** Starts QEMU with these arguments unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
+export async function launchGuest(guest: Guest, args: string[], user: RunAs | undefined): Promise<void> {
   try {
     await rm(guest.logFile, { force: true })
     await makeEmpty(guest.serialLog, user)
