@@ -28,6 +28,11 @@ export const errors = {
   invoice_closed: { status: 409, fix: 'Read the invoice with get_invoice; a closed invoice cannot change.' },
   payment_seen: { status: 409, fix: 'Wait for the payment to be confirmed with get_invoice.' },
   service_busy: { status: 409, fix: 'Wait with get_vps_status until the service is active or stopped.' },
+  snapshot_busy: {
+    status: 409,
+    fix: 'Wait with list_snapshots and wait=settled until no snapshot of the service is in work, then look at its status.',
+  },
+  snapshot_limit: { status: 409, fix: 'Delete one with delete_snapshot first.' },
   review_exists: { status: 409, fix: 'An account can submit one review.' },
   review_needs_order: { status: 409, fix: 'Order a VPS first; reviews come from customers.' },
   idempotency_running: { status: 409, fix: 'Wait a second and repeat the same request with the same key.' },

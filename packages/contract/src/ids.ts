@@ -11,6 +11,7 @@ export const idPrefixes = {
   review: 'rev',
   hold: 'hld',
   deposit: 'dep',
+  snapshot: 'snp',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -1,14 +1,28 @@
 import { account } from './account.ts'
 import { balance } from './balance.ts'
 import { catalog } from './catalog.ts'
+import { console } from './console.ts'
 import { guide } from './guide.ts'
 import { invoices } from './invoices.ts'
+import { metrics } from './metrics.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
+import { snapshots } from './snapshots.ts'
 import { vps } from './vps.ts'
 
 /** The table of contents of the whole service, in the order in which a newcomer needs it. */
-export const operations = { ...guide, ...account, ...catalog, ...balance, ...invoices, ...orders, ...vps }
+export const operations = {
+  ...guide,
+  ...account,
+  ...catalog,
+  ...balance,
+  ...invoices,
+  ...orders,
+  ...vps,
+  ...metrics,
+  ...console,
+  ...snapshots,
+}
 
 export type Operations = typeof operations
 export type OperationName = keyof Operations

@@ -6,7 +6,7 @@ import type { NextStep } from './wire.ts'
 export type Scope = 'read' | 'order' | 'manage' | 'sandbox' | 'billing' | 'account'
 
 /** Token buckets, see `rates.ts`. */
-export type RateClass = 'default' | 'orders' | 'topups' | 'register' | 'login'
+export type RateClass = 'default' | 'orders' | 'topups' | 'register' | 'login' | 'console'
 
 /** Things in a path that belong to an account; ownership is checked before the input is. */
 export type Resource = 'invoice' | 'order' | 'service'
@@ -17,7 +17,7 @@ export type Resource = 'invoice' | 'order' | 'service'
  */
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below the base path. `{id}` is the identifier of `resource`, and `<resource>_id` in the input. */
+  /** Below the base path. `{id}` is the identifier of `resource`, and `<resource>_id` in the input; others keep their name. */
   path: `/${string}`
   /** Other paths that answer the same. */
   aliases?: readonly `/${string}`[]
@@ -72,6 +72,10 @@ export type DeclaredError<T extends Operation> = T['errors'][number] | CommonErr
 /** `orderVps` is the tool `order_vps`. */
 export const toolName = (operationName: string) =>
   operationName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** The parameters in a path beside `{id}`, by their names in the input. */
+export const pathInputs = (path: string) =>
+  [...path.matchAll(/{(\w+)}/g)].map((match) => match[1]!).filter((name) => name !== 'id')
 
 /** The name that the `{id}` of a path has as an input. */
 export const resourceInput = (resource: Resource) => `${resource}_id` as const

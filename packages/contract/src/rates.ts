@@ -7,4 +7,5 @@ export const rateSubjects: Record<RateClass, 'account' | 'address'> = {
   topups: 'account',
   register: 'address',
   login: 'address',
+  console: 'account',
 }

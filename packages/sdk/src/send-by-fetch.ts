@@ -1,5 +1,5 @@
 import { basePath } from '@coinrack/contract/index.ts'
-import { resourceInput } from '@coinrack/contract/operation.ts'
+import { pathInputs, resourceInput } from '@coinrack/contract/operation.ts'
 import { ConnectionError } from './errors.ts'
 import type { Ask, Send } from './exchange.ts'
 import type { World } from './world.ts'
@@ -33,6 +33,10 @@ function locate(origin: string, { operation, input }: Ask): { url: string; body?
   if (operation.resource) {
     const field = resourceInput(operation.resource)
     path = path.replace('{id}', encodeURIComponent(String(rest[field])))
+    delete rest[field]
+  }
+  for (const field of pathInputs(path)) {
+    path = path.replace(`{${field}}`, encodeURIComponent(String(rest[field])))
     delete rest[field]
   }
   const url = `${origin}${basePath}${path}`

@@ -6,7 +6,7 @@ import {
   resourceErrors,
 } from '@coinrack/contract/errors.ts'
 import { basePath, type OperationName, operationList } from '@coinrack/contract/index.ts'
-import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
+import { type Operation, pathInputs, resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import { ErrorBody } from '@coinrack/contract/wire.ts'
 import { wireSchema } from './wire-schema.ts'
 
@@ -64,10 +64,12 @@ function describe(operationId: string, name: OperationName, op: Operation): Json
     required?: string[]
   }
   const idName = op.resource && resourceInput(op.resource)
-  const names = Object.keys(properties).filter((field) => field !== idName)
+  const inPath = pathInputs(op.path)
+  const names = Object.keys(properties).filter((field) => field !== idName && !inPath.includes(field))
   const isRead = op.method === 'GET'
   const parameters = [
     ...(idName ? [{ name: 'id', in: 'path', required: true, schema: properties[idName] }] : []),
+    ...inPath.map((field) => ({ name: field, in: 'path', required: true, schema: properties[field] })),
     ...(isRead ? names.map((field) => queryParameter(field, properties[field]!, required)) : []),
     ...(!isRead && op.access !== 'public' ? [idempotencyParameter] : []),
   ]

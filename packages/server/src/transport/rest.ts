@@ -67,8 +67,8 @@ export function bearerToken(header: string | undefined): string | undefined {
 /** Query or body, and the identifier from the path. */
 function inputOf(op: Operation, request: FastifyRequest): Record<string, unknown> {
   const given = op.method === 'GET' ? (request.query as Record<string, unknown>) : parseBody(request.body)
-  const { id } = request.params as { id?: string }
-  return op.resource ? { ...given, [resourceInput(op.resource)]: id } : given
+  const { id, ...named } = request.params as { id?: string } & Record<string, string>
+  return op.resource ? { ...given, ...named, [resourceInput(op.resource)]: id } : given
 }
 
 function parseBody(text: unknown): Record<string, unknown> {
