@@ -20,7 +20,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 const YEAR_MS = 366 * 86_400_000
 const ALL: Scope[] = ['read', 'order', 'manage', 'sandbox', 'billing', 'account']
 const generous = Object.fromEntries(
-  ['DEFAULT', 'ORDERS', 'TOPUPS', 'REGISTER', 'LOGIN', 'BAD_TOKENS'].map((name) => [
+  ['DEFAULT', 'ORDERS', 'TOPUPS', 'REGISTER', 'LOGIN', 'BAD_TOKENS', 'CONSOLE'].map((name) => [
     `COINRACK_RATE_${name}`,
     '1000000/min',
   ]),

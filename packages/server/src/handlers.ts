@@ -17,12 +17,18 @@ import { listInvoices } from './payments/list-invoices.ts'
 import { payInvoice } from './payments/pay-invoice.ts'
 import { topupBalance } from './payments/topup-balance.ts'
 import { cancelService } from './vps/cancel-service.ts'
+import { createSnapshot } from './vps/create-snapshot.ts'
+import { deleteSnapshot } from './vps/delete-snapshot.ts'
 import { getOrder } from './vps/get-order.ts'
+import { getVpsMetrics } from './vps/get-vps-metrics.ts'
 import { getVpsStatus } from './vps/get-vps-status.ts'
 import { listOrders } from './vps/list-orders.ts'
+import { listSnapshots } from './vps/list-snapshots.ts'
 import { listVps } from './vps/list-vps.ts'
+import { openConsole } from './vps/open-console.ts'
 import { orderVps } from './vps/order-vps.ts'
 import { powerVps } from './vps/power-vps.ts'
+import { restoreSnapshot } from './vps/restore-snapshot.ts'
 
 /** Who answers what: one handler for each operation of the contract. */
 export const handlers: Handlers = {
@@ -50,4 +56,10 @@ export const handlers: Handlers = {
   getVpsStatus,
   powerVps,
   cancelService,
+  getVpsMetrics,
+  openConsole,
+  createSnapshot,
+  listSnapshots,
+  restoreSnapshot,
+  deleteSnapshot,
 }

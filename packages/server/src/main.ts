@@ -84,6 +84,8 @@ async function main(): Promise<void> {
     log,
     catalog: await readCatalog(config.catalogFile),
     driver,
+    console: driver.console,
+    snapshots: driver.snapshots,
     chains: chains.settings.map((settings) => ({ settings, port: viemChain(settings) })),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,

@@ -18,6 +18,7 @@ const EXACT: ReadonlySet<RateClassName> = new Set<RateClassName>([
   'topups',
   'register',
   'login',
+  'console',
   'badTokens',
 ])
 /** Buckets in memory are dropped, all at once, beyond this many: forgetting only forgives. */

@@ -1,3 +1,5 @@
+import type { VpsConsole } from '@coinrack/compute/console.ts'
+import type { VpsSnapshots } from '@coinrack/compute/snapshot.ts'
 import type { VpsDriver } from '@coinrack/compute/vps-driver.ts'
 import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
 import type pg from 'pg'
@@ -33,6 +35,8 @@ export interface Services {
   log: Logger
   catalog: Catalog
   driver: VpsDriver
+  console: VpsConsole
+  snapshots: VpsSnapshots
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
   depositAddressOf(counter: bigint): Address

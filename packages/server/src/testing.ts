@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { createFakeConsole, type FakeConsole } from '@coinrack/compute/fake/console.ts'
 import { createFakeDriver, type FakeDriver } from '@coinrack/compute/fake/driver.ts'
+import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -27,6 +29,7 @@ import { createSealer } from './sealer.ts'
 import { idMaker, type Services } from './services.ts'
 import { ordering } from './vps/ordering.ts'
 import { createVpsReconciler } from './vps/reconcile-vps.ts'
+import { createSnapshotReconciler } from './vps/snapshot/reconcile-snapshots.ts'
 
 const TREASURY = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
 
@@ -64,6 +67,8 @@ export interface TestService {
   app: FastifyInstance
   clock: TestClock
   driver: FakeDriver
+  console: FakeConsole
+  snapshots: FakeSnapshots
   /** Mail that was sent, newest last. */
   mails: Mail[]
   ask(
@@ -81,7 +86,7 @@ export interface TestService {
   customer(balance?: bigint): Promise<{ token: string; accountId: string }>
   /** Puts money on a balance. */
   credit(accountId: string, amount: bigint): Promise<void>
-  /** Runs the VPS reconciler until it has nothing more to do. */
+  /** Runs the reconcilers of VPS and of their snapshots until they have nothing more to do. */
   reconcile(): Promise<void>
   close(): Promise<void>
 }
@@ -104,6 +109,8 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   const db = openPool(database.url, { size: 20, onError: () => {} })
   const changes = await listenForChanges(database.url, () => {})
   const driver = createFakeDriver({ clock })
+  const fakeConsole = createFakeConsole(driver)
+  const snapshots = createFakeSnapshots(driver)
   const mails: Mail[] = []
   const mailer: Mailer = {
     async send(mail) {
@@ -124,6 +131,8 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     log,
     catalog: parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'),
     driver,
+    console: fakeConsole,
+    snapshots,
     chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
     demo: options.demo,
@@ -132,7 +141,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   }
   const app = createApp(services, createReadiness(services), createMetrics())
   await app.ready()
-  const reconciler = createVpsReconciler(services)
+  const reconcilers = [createVpsReconciler(services), createSnapshotReconciler(services)]
 
   const credit: TestService['credit'] = (accountId, amount) =>
     inTransaction(db, async (tx) => {
@@ -184,6 +193,8 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     app,
     clock,
     driver,
+    console: fakeConsole,
+    snapshots,
     mails,
     ask,
     tool,
@@ -199,8 +210,10 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     },
     async reconcile() {
       for (let pass = 0; pass < 6; pass++) {
-        await reconciler.pass()
-        await reconciler.idle()
+        for (const reconciler of reconcilers) {
+          await reconciler.pass()
+          await reconciler.idle()
+        }
       }
     },
     async close() {

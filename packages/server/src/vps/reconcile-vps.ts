@@ -10,11 +10,13 @@ import { recordVps, updateVps, type VpsRow, vpsById, vpsWithMachines } from './v
 export const RECONCILE_VPS = 'reconcile-vps'
 
 /** What a customer is told: a driver's own words are about the operator's host. */
-const WHY: Record<DriverErrorCode, string> = {
+export const WHY: Record<DriverErrorCode, string> = {
   image_unknown: 'The OS image is no longer offered',
   image_not_ready: 'The OS image was not ready',
   spec_invalid: 'This host cannot run such a machine',
   machine_unknown: 'The machine disappeared',
+  snapshot_unknown: 'The snapshot disappeared',
+  snapshot_damaged: 'The snapshot cannot be read',
   no_space: 'The host had no room for the machine',
   guest_failed: 'The machine did not start',
 }
