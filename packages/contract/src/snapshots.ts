@@ -41,7 +41,7 @@ const watch = (answer: Record<string, unknown>) => [
     tool: 'list_snapshots',
     why: 'Wait until it is done',
     arguments: {
-      service_id: (answer.snapshot as { service_id: string }).service_id,
+      service_id: (answer.snapshot as { service_id: string } | undefined)?.service_id,
       wait: 'settled',
       timeout: 50,
     },
