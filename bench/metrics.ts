@@ -13,7 +13,7 @@ import { pino } from 'pino'
 /*
  * What it costs to keep the metrics of many machines: processor time of the service and of PostgreSQL per machine and
  * sample, and as a share of one core; roll-up and dropping of old rows included. The machines are fake: what a real one
- * costs to ask is the driver's. `node bench/metrics.ts [machines] [minutes]`
+ * costs to ask is the driver's. `npm run bench:metrics -- [machines] [minutes]`
  */
 
 const [machines = 5_000, minutes = 30] = process.argv.slice(2).map(Number)

@@ -13,6 +13,7 @@ const LARGEST_MESSAGE = 1024 * 1024
 /** A connection that nobody types into is closed, as a link that nobody used. */
 const SILENT_MS = 10 * 60_000
 const LOOK_MS = 2_000
+const GOODBYE_MS = 1_000
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
 const NOTHING_HERE = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
@@ -59,6 +60,10 @@ export function registerConsole(app: FastifyInstance, services: Services): void 
   })
   app.addHook('preClose', async () => {
     for (const client of sockets.clients) client.close(GOING_AWAY, 'The service ends')
+    // Whoever does not answer in time would hold up the end of the service.
+    setTimeout(() => {
+      for (const client of sockets.clients) client.terminate()
+    }, GOODBYE_MS).unref()
     sockets.close()
   })
 

@@ -10,7 +10,7 @@ import { recordVps, updateVps, type VpsRow, vpsById, vpsWithMachines } from './v
 export const RECONCILE_VPS = 'reconcile-vps'
 
 /** What a customer is told: a driver's own words are about the operator's host. */
-export const WHY: Record<DriverErrorCode, string> = {
+const WHY: Record<DriverErrorCode, string> = {
   image_unknown: 'The OS image is no longer offered',
   image_not_ready: 'The OS image was not ready',
   spec_invalid: 'This host cannot run such a machine',
