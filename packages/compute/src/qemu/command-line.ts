@@ -31,9 +31,6 @@ export const guestFiles = {
 export const SEED_SERIAL = 'coinrack-seed'
 export const QEMU = 'qemu-system-x86_64'
 
-/** A login prompt on the screen, which images have on the serial line alone. */
-const SCREEN_LOGIN = 'systemd.wants=getty@tty1.service'
-
 /** Host memory for translated code, per machine. */
 const TRANSLATION_CACHE_MB = 128
 
@@ -98,12 +95,8 @@ export function processor({ accelerator }: { accelerator: Accelerator }): string
  * The file system of a first boot was just made: it needs no check.
  */
 function hostOptions({ accelerator, clockOptions, isFirstBoot }: GuestOptions): string[] {
-  const options = [
-    ...(accelerator === 'tcg' ? clockOptions : []),
-    ...(isFirstBoot ? ['fsck.mode=skip'] : []),
-    SCREEN_LOGIN,
-  ]
-  return ['-smbios', `type=11,value=${options.join(' ')}`]
+  const options = [...(accelerator === 'tcg' ? clockOptions : []), ...(isFirstBoot ? ['fsck.mode=skip'] : [])]
+  return options.length === 0 ? [] : ['-smbios', `type=11,value=${options.join(' ')}`]
 }
 
 /** Always the same for one machine, within the range that QEMU's makers set aside. */

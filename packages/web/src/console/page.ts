@@ -18,7 +18,11 @@ export function consolePage({ type, socketUrl, nonce, parts }: ConsolePageOption
     html`<header>
       <h1>${isSerial ? 'Serial console' : 'Screen'}</h1>
       <p id="state" role="status" aria-live="polite">Connecting…</p>
-      ${!isSerial && html`<button type="button" id="secure-attention">Send Ctrl+Alt+Del</button>`}
+      ${
+        !isSerial &&
+        html`<button type="button" id="login">Log in (Ctrl+Alt+F2)</button>
+      <button type="button" id="secure-attention">Ctrl+Alt+Del</button>`
+      }
     </header>
     <main id="console" data-socket="${socketUrl}" data-nonce="${nonce}" data-terminal="${parts.terminal}" data-fit="${parts.fit}" data-screen="${parts.screen}"></main>
     <noscript><p>A console needs a browser that runs scripts.</p></noscript>`,
