@@ -20,9 +20,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 const YEAR_MS = 366 * 86_400_000
 const ALL: Scope[] = ['read', 'order', 'manage', 'sandbox', 'billing', 'account']
 const generous = Object.fromEntries(
-  ['DEFAULT', 'ORDERS', 'TOPUPS', 'PASSWORD_RESETS', 'REINSTALLS', 'REGISTER', 'LOGIN', 'BAD_TOKENS'].map(
-    (name) => [`COINRACK_RATE_${name}`, '1000000/min'],
-  ),
+  [
+    'DEFAULT',
+    'ORDERS',
+    'TOPUPS',
+    'PASSWORD_RESETS',
+    'REINSTALLS',
+    'CONSOLE',
+    'REGISTER',
+    'LOGIN',
+    'BAD_TOKENS',
+  ].map((name) => [`COINRACK_RATE_${name}`, '1000000/min']),
 )
 
 let service: TestService

@@ -96,6 +96,8 @@ describe('arrows inside the server', () => {
   const exceptions = new Set([
     // The pages of an invoice are no operation: they read it directly.
     'transport/checkout.ts -> payments/checkout-view.ts',
+    // Those of a console neither; and a websocket is no operation.
+    'transport/console.ts -> vps/console/console-links.ts',
     // The button of a demo page that really pays, on the demo's own chain.
     'transport/checkout.ts -> chain/pay-from-faucet.ts',
   ])

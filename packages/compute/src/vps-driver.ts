@@ -131,6 +131,9 @@ export type DriverErrorCode =
   /** This host can never make such a machine. */
   | 'spec_invalid'
   | 'machine_unknown'
+  | 'snapshot_unknown'
+  /** It cannot be gone back to; the machine is as it was. */
+  | 'snapshot_damaged'
   | 'no_space'
   /** This host allows machines no networks of their own. */
   | 'unsupported'

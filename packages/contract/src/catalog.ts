@@ -21,6 +21,7 @@ export const Plan = z.object({
   memory_mb: z.number().int(),
   disk_gb: z.number().int(),
   transfer_gb: z.number().int(),
+  snapshots: z.number().int().describe('How many can be kept of a VPS'),
   price: Usd.describe('Per month'),
   price_hourly: Usd,
   currency: z.literal('USD'),

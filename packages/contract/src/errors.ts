@@ -33,6 +33,11 @@ export const errors = {
     status: 409,
     fix: 'Start the VPS with power_vps; inside it the program qemu-guest-agent has to run.',
   },
+  snapshot_busy: {
+    status: 409,
+    fix: 'Wait with list_snapshots and wait=settled until no snapshot of the service is in work, then look at its status.',
+  },
+  snapshot_limit: { status: 409, fix: 'Delete one with delete_snapshot first.' },
   review_exists: { status: 409, fix: 'An account can submit one review.' },
   review_needs_order: { status: 409, fix: 'Order a VPS first; reviews come from customers.' },
   idempotency_running: { status: 409, fix: 'Wait a second and repeat the same request with the same key.' },

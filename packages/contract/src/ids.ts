@@ -12,6 +12,7 @@ export const idPrefixes = {
   hold: 'hld',
   deposit: 'dep',
   operation: 'op',
+  snapshot: 'snp',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

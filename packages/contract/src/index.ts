@@ -1,12 +1,15 @@
 import { account } from './account.ts'
 import { balance } from './balance.ts'
 import { catalog } from './catalog.ts'
+import { console } from './console.ts'
 import { control } from './control.ts'
 import { guide } from './guide.ts'
 import { invoices } from './invoices.ts'
+import { metrics } from './metrics.ts'
 import { network } from './network.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
+import { snapshots } from './snapshots.ts'
 import { vps } from './vps.ts'
 import { work } from './work.ts'
 
@@ -22,6 +25,9 @@ export const operations = {
   ...network,
   ...control,
   ...work,
+  ...metrics,
+  ...console,
+  ...snapshots,
 }
 
 export type Operations = typeof operations

@@ -12,6 +12,7 @@ export type RateClass =
   | 'topups'
   | 'passwordResets'
   | 'reinstalls'
+  | 'console'
   | 'register'
   | 'login'
 

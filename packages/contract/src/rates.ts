@@ -9,4 +9,5 @@ export const rateSubjects: Record<RateClass, 'account' | 'address'> = {
   reinstalls: 'account',
   register: 'address',
   login: 'address',
+  console: 'account',
 }

@@ -6,6 +6,7 @@ import { createRateLimiter } from './rate-limiter.ts'
 import type { Readiness } from './readiness.ts'
 import type { Services } from './services.ts'
 import { registerCheckout } from './transport/checkout.ts'
+import { registerConsole } from './transport/console.ts'
 import { createMcp } from './transport/mcp.ts'
 import { registerOtherRoutes } from './transport/other-routes.ts'
 import { registerRest } from './transport/rest.ts'
@@ -19,5 +20,6 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   registerRest(app, dispatch)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
   registerCheckout(app, services)
+  registerConsole(app, services)
   return app
 }

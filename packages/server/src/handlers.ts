@@ -19,20 +19,26 @@ import { topupBalance } from './payments/topup-balance.ts'
 import { cancelService } from './vps/cancel-service.ts'
 import { changePlan } from './vps/change-plan.ts'
 import { closePort } from './vps/close-port.ts'
+import { createSnapshot } from './vps/create-snapshot.ts'
+import { deleteSnapshot } from './vps/delete-snapshot.ts'
 import { getFirewall } from './vps/get-firewall.ts'
 import { getOperation } from './vps/get-operation.ts'
 import { getOrder } from './vps/get-order.ts'
 import { getUpgradeOptions } from './vps/get-upgrade-options.ts'
+import { getVpsMetrics } from './vps/get-vps-metrics.ts'
 import { getVpsStatus } from './vps/get-vps-status.ts'
 import { listOrders } from './vps/list-orders.ts'
 import { listPorts } from './vps/list-ports.ts'
+import { listSnapshots } from './vps/list-snapshots.ts'
 import { listVps } from './vps/list-vps.ts'
+import { openConsole } from './vps/open-console.ts'
 import { openPort } from './vps/open-port.ts'
 import { orderVps } from './vps/order-vps.ts'
 import { powerVps } from './vps/power-vps.ts'
 import { readVpsFile } from './vps/read-vps-file.ts'
 import { reinstallVps } from './vps/reinstall-vps.ts'
 import { resetPassword } from './vps/reset-password.ts'
+import { restoreSnapshot } from './vps/restore-snapshot.ts'
 import { runOnVps } from './vps/run-on-vps.ts'
 import { setFirewall } from './vps/set-firewall.ts'
 import { setHostname } from './vps/set-hostname.ts'
@@ -78,4 +84,10 @@ export const handlers: Handlers = {
   readVpsFile,
   writeVpsFile,
   getOperation,
+  getVpsMetrics,
+  openConsole,
+  createSnapshot,
+  listSnapshots,
+  restoreSnapshot,
+  deleteSnapshot,
 }

@@ -92,6 +92,8 @@ async function main(): Promise<void> {
     catalog: await readCatalog(config.catalogFile),
     driver,
     guests: createQemuGuestChannel({ dataFolder, random }),
+    console: driver.console,
+    snapshots: driver.snapshots,
     chains: chains.settings.map((settings) => ({ settings, port: viemChain(settings) })),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,

@@ -20,6 +20,7 @@ const EXACT: ReadonlySet<RateClassName> = new Set<RateClassName>([
   'reinstalls',
   'register',
   'login',
+  'console',
   'badTokens',
 ])
 /** Buckets in memory are dropped, all at once, beyond this many: forgetting only forgives. */

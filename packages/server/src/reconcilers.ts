@@ -4,10 +4,17 @@ import { repeat } from './background.ts'
 import { forgetOldAnswers } from './idempotency.ts'
 import { runPayments } from './payments/run-payments.ts'
 import type { Services } from './services.ts'
+import { forgetOldLinks } from './vps/console/console-links.ts'
 import { endPeriods, expireOrders } from './vps/end-periods.ts'
+import { createSampler } from './vps/meter/sample-machines.ts'
 import { createVpsReconciler, RECONCILE_VPS } from './vps/reconcile-vps.ts'
+import { createSnapshotReconciler } from './vps/snapshot/reconcile-snapshots.ts'
+import { RECONCILE_SNAPSHOTS } from './vps/snapshot/want-snapshot.ts'
 
 const VPS_MS = 500
+const SNAPSHOTS_MS = 2_000
+/** A step is sampled soon after it begins. */
+const METER_MS = 1_000
 const PERIODS_MS = 10_000
 const TIDY_MS = 600_000
 
@@ -19,6 +26,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
   const end = new AbortController()
   const complain = (what: string) => (error: Error) => services.log.error({ err: error }, `${what} failed`)
   const vps = createVpsReconciler(services)
+  const snapshots = createSnapshotReconciler(services)
   const endPayments = runPayments(services)
   const loops = [
     repeat(end.signal, VPS_MS, vps.pass, complain('A pass over the VPS'), (now) => {
@@ -27,6 +35,13 @@ export function runReconcilers(services: Services): () => Promise<void> {
       })
       end.signal.addEventListener('abort', unsubscribe)
     }),
+    repeat(end.signal, SNAPSHOTS_MS, snapshots.pass, complain('A pass over the snapshots'), (now) => {
+      const unsubscribe = services.changes.subscribe((topic) => {
+        if (topic === RECONCILE_SNAPSHOTS) now()
+      })
+      end.signal.addEventListener('abort', unsubscribe)
+    }),
+    repeat(end.signal, METER_MS, createSampler(services).pass, complain('Measuring machines')),
     repeat(
       end.signal,
       PERIODS_MS,
@@ -44,12 +59,13 @@ export function runReconcilers(services: Services): () => Promise<void> {
         await forgetOldAnswers(services)
         await forgetOldCodes(services.db, now)
         await forgetOldFailures(services.db, now)
+        await forgetOldLinks(services.db, now)
       },
       complain('Forgetting what is old'),
     ),
   ]
   return async () => {
     end.abort()
-    await Promise.all([...loops, endPayments(), vps.idle()])
+    await Promise.all([...loops, endPayments(), vps.idle(), snapshots.idle()])
   }
 }

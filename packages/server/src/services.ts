@@ -1,4 +1,6 @@
+import type { VpsConsole } from '@coinrack/compute/console.ts'
 import type { GuestChannel } from '@coinrack/compute/guest-channel.ts'
+import type { VpsSnapshots } from '@coinrack/compute/snapshot.ts'
 import type { VpsDriver } from '@coinrack/compute/vps-driver.ts'
 import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
 import type pg from 'pg'
@@ -36,6 +38,8 @@ export interface Services {
   driver: VpsDriver
   /** The inside of its machines. */
   guests: GuestChannel
+  console: VpsConsole
+  snapshots: VpsSnapshots
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
   depositAddressOf(counter: bigint): Address

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createFakeConsole, type FakeConsole } from '@coinrack/compute/fake/console.ts'
 import { createFakeDriver, type FakeDriver, type FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
 import { createFakeGuestChannel, type FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
+import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -31,6 +33,7 @@ import { createSealer } from './sealer.ts'
 import { idMaker, type Services } from './services.ts'
 import { ordering } from './vps/ordering.ts'
 import { createVpsReconciler } from './vps/reconcile-vps.ts'
+import { createSnapshotReconciler } from './vps/snapshot/reconcile-snapshots.ts'
 
 const TREASURY = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
 
@@ -69,6 +72,8 @@ export interface TestService {
   clock: TestClock
   driver: FakeDriver
   guests: FakeGuestChannel
+  console: FakeConsole
+  snapshots: FakeSnapshots
   /** Mail that was sent, newest last. */
   mails: Mail[]
   ask(
@@ -86,7 +91,7 @@ export interface TestService {
   customer(balance?: bigint): Promise<{ token: string; accountId: string }>
   /** Puts money on a balance. */
   credit(accountId: string, amount: bigint): Promise<void>
-  /** Runs the VPS reconciler until it has nothing more to do. */
+  /** Runs the reconcilers of VPS and of their snapshots until they have nothing more to do. */
   reconcile(): Promise<void>
   close(): Promise<void>
 }
@@ -113,6 +118,8 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   const driver = createFakeDriver({ clock, ...options.driver })
   const guestFolder = await mkdtemp(join(tmpdir(), 'coinrack-guests-'))
   const guests = createFakeGuestChannel(driver, guestFolder)
+  const fakeConsole = createFakeConsole(driver)
+  const snapshots = createFakeSnapshots(driver)
   const mails: Mail[] = []
   const mailer: Mailer = {
     async send(mail) {
@@ -134,6 +141,8 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     catalog: parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'),
     driver,
     guests,
+    console: fakeConsole,
+    snapshots,
     chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
     demo: options.demo,
@@ -142,7 +151,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   }
   const app = createApp(services, createReadiness(services), createMetrics())
   await app.ready()
-  const reconciler = createVpsReconciler(services)
+  const reconcilers = [createVpsReconciler(services), createSnapshotReconciler(services)]
 
   const credit: TestService['credit'] = (accountId, amount) =>
     inTransaction(db, async (tx) => {
@@ -195,6 +204,8 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     clock,
     driver,
     guests,
+    console: fakeConsole,
+    snapshots,
     mails,
     ask,
     tool,
@@ -210,8 +221,10 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     },
     async reconcile() {
       for (let pass = 0; pass < 6; pass++) {
-        await reconciler.pass()
-        await reconciler.idle()
+        for (const reconciler of reconcilers) {
+          await reconciler.pass()
+          await reconciler.idle()
+        }
       }
     },
     async close() {

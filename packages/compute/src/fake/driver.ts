@@ -9,6 +9,7 @@ import {
   type PowerAction,
   type VpsCapacity,
   type VpsDriver,
+  type VpsMetrics,
   type VpsSpec,
 } from '../vps-driver.ts'
 
@@ -38,6 +39,8 @@ export interface FakeMachine {
   /** When it was started; undefined while it does not run. */
   startedAt?: Date
   isFirstBootComplete: boolean
+  /** What it is observed to have used; a test changes it. */
+  metrics?: VpsMetrics
   /** How often it was started. */
   starts: number
   network: NetworkPolicy
@@ -181,11 +184,11 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     async observe(id) {
       const machine = machines.get(id)
       if (!machine) return { state: 'absent', sshReady: false }
-      const { startedAt, isFirstBootComplete, spec, change } = settle(machine)
+      const { startedAt, isFirstBootComplete, spec, change, metrics } = settle(machine)
       const bootChange = change && { bootChange: change.waiting ? ('waiting' as const) : ('taken' as const) }
       if (startedAt) {
         const uptimeSeconds = Math.floor((clock.now().getTime() - startedAt.getTime()) / 1000)
-        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds, ...bootChange }
+        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds, metrics, ...bootChange }
       }
       if (isFirstBootComplete || !spec.hostname.startsWith('fail-boot'))
         return { state: 'stopped', sshReady: false, ...bootChange }

@@ -43,6 +43,12 @@ test("default: the customer's disk honours flushes, and the machine boots from i
   expect(args).not.toContain('-kernel')
 })
 
+test('default: its screen and its serial line are served in its own folder, and nowhere else', () => {
+  const args = guestArguments(options)
+  expect(valuesOf('-vnc', args)).toEqual(['unix:screen.sock'])
+  expect(valuesOf('-serial', args)).toEqual(['chardev:console'])
+})
+
 test('behavior: the seed is attached at first boot only', () => {
   const drives = valuesOf('-drive', guestArguments({ ...options, isFirstBoot: true }))
   expect(drives).toHaveLength(2)

@@ -32,6 +32,7 @@ export const guestFiles = {
   changeSeed: 'change.tar',
   monitor: 'monitor.sock',
   console: 'console.sock',
+  screen: 'screen.sock',
   agent: 'agent.sock',
   serialLog: 'serial.log',
 } as const
@@ -52,7 +53,6 @@ export function guestArguments(options: GuestOptions): string[] {
   return [
     ['-name', `${id},debug-threads=on`],
     ['-nodefaults', '-no-user-config'],
-    ['-display', 'none'],
     ['-machine', 'q35,sata=off,smbus=off,usb=off,vmport=off'],
     processor(options),
     ['-smp', String(vcpus)],
@@ -80,6 +80,9 @@ export function guestArguments(options: GuestOptions): string[] {
     ['-serial', 'chardev:console'],
     ['-chardev', `socket,id=monitor,path=${guestFiles.monitor},server=on,wait=off`],
     ['-mon', 'chardev=monitor,mode=control'],
+    // A screen of its own, which is drawn only while somebody looks.
+    ['-device', 'VGA,vgamem_mb=4'],
+    ['-display', 'none', '-vnc', `unix:${guestFiles.screen}`],
     ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
   ].flat()
 }

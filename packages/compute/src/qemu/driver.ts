@@ -5,24 +5,29 @@ import { isDeepStrictEqual } from 'node:util'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { stopDetached } from '@coinrack/host/detached-process.ts'
 import { isFreePort } from '@coinrack/host/free-port.ts'
+import type { VpsConsole } from '../console.ts'
 import { osImages } from '../images/catalog.ts'
 import { createImageStore } from '../images/image-store.ts'
 import { createMachineNetworks } from '../network/machine-networks.ts'
 import { defaultEgress, type EgressPolicy } from '../network/machine-ruleset.ts'
 import { checkPolicy, openPolicy } from '../network/network-policy.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
+import type { VpsSnapshots } from '../snapshot.ts'
 import { DriverError, type PowerAction, type SshAddress, type VpsDriver } from '../vps-driver.ts'
 import { findAcceleration, type Verdict } from './acceleration.ts'
-import { macAddress } from './command-line.ts'
+import { type GuestNetwork, macAddress } from './command-line.ts'
+import { createQemuConsole } from './console.ts'
 import { allocatedBytes, diskSizeGb, growDisk, keepBaseDisk, makeDisk } from './disk.ts'
 import {
   bootChangeOf,
   cutPower,
   type Guest,
+  type GuestRecord,
   guestAt,
   isFirstBootPending,
   lastSign,
   lastWords,
+  launchGuest,
   makeFolder,
   readNetworkPolicy,
   readRecord,
@@ -38,6 +43,7 @@ import {
 import { hostClockOptions } from './host-clock.ts'
 import { measureDisk, measureProcess } from './measure.ts'
 import { makeChangeSeed, makeSeed } from './seed.ts'
+import { createQemuSnapshots } from './snapshots.ts'
 import { checkBootChange, checkSpec, isMachineId } from './spec.ts'
 import { listenAddress, localAddress } from './ssh-banner.ts'
 import { sshWatch } from './ssh-watch.ts'
@@ -58,6 +64,8 @@ export interface QemuDriverOptions {
 }
 
 export interface QemuDriver extends VpsDriver {
+  console: VpsConsole
+  snapshots: VpsSnapshots
   /** Builds the images in the order of the catalog and settles how guests run here; takes minutes on a new host. */
   prepare(onProgress: (line: string) => void): Promise<Verdict>
 }
@@ -124,18 +132,23 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     const record = await readRecord(guest)
     if (!record) throw new DriverError('machine_unknown', `There is no machine ${guest.id}`)
     const { accelerator } = await acceleration()
-    const isOwn = await networks.isPossible()
-    const listen = listenAddress(record.sshAddress)
-    // One that runs stays as it was started: nothing is made around it.
-    if (isOwn && !(await runningPid(guest))) await makeNetwork(guest, listen)
-    await startGuest(guest, record, {
-      accelerator,
-      clockOptions: await clockOptions,
-      network: isOwn ? { kind: 'tap' } : { kind: 'user', listen },
-      within: isOwn ? networks.enter(guest.id) : [],
-      user,
-    })
+    const { network, within, listen } = await surround(guest, record)
+    await startGuest(guest, record, { accelerator, clockOptions: await clockOptions, network, within, user })
     log.info({ vps: guest.id, accelerator, ...listen }, 'machine started')
+  }
+
+  const launch = async (guest: Guest, args: string[]) => {
+    const { within } = await surround(guest, (await readRecord(guest))!)
+    await launchGuest(guest, args, { within, user })
+  }
+
+  /** Makes what QEMU runs within. Around one that runs already nothing is made: it stays as it was started. */
+  const surround = async (guest: Guest, { sshAddress }: GuestRecord) => {
+    const isOwn = await networks.isPossible()
+    const listen = listenAddress(sshAddress)
+    if (isOwn && !(await runningPid(guest))) await makeNetwork(guest, listen)
+    const network: GuestNetwork = isOwn ? { kind: 'tap' } : { kind: 'user', listen }
+    return { network, within: isOwn ? networks.enter(guest.id) : [], listen }
   }
 
   const makeNetwork = async (guest: Guest, listen: SshAddress) => {
@@ -176,6 +189,17 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   }
 
   return {
+    console: createQemuConsole({ known }),
+    snapshots: createQemuSnapshots({
+      user,
+      clock,
+      known,
+      start,
+      launch,
+      alone: oneByOne,
+      changed: ssh.forget,
+    }),
+
     async prepare(onProgress) {
       let settled: Verdict | undefined
       for (const { slug } of osImages) {

@@ -37,7 +37,12 @@ export interface Guest {
   seed: string
   changeSeed: string
   monitor: string
+  console: string
+  screen: string
+  agent: string
   serialLog: string
+  /** What is known of its snapshots beside the disk that holds them. */
+  snapshots: string
 }
 
 const START_TIMEOUT_MS = 15_000
@@ -59,7 +64,11 @@ export function guestAt(machines: string, id: string): Guest {
     seed: file(guestFiles.seed),
     changeSeed: file(guestFiles.changeSeed),
     monitor: file(guestFiles.monitor),
+    console: file(guestFiles.console),
+    screen: file(guestFiles.screen),
+    agent: file(guestFiles.agent),
     serialLog: file(guestFiles.serialLog),
+    snapshots: file('snapshots'),
   }
 }
 
@@ -157,6 +166,15 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
     network,
     isChangeWaiting,
   })
+  await launchGuest(guest, args, { within, user })
+}
+
+/** Starts QEMU with these arguments unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
+export async function launchGuest(
+  guest: Guest,
+  args: string[],
+  { within, user }: Pick<StartOptions, 'within' | 'user'>,
+): Promise<void> {
   try {
     await rm(guest.logFile, { force: true })
     await makeEmpty(guest.serialLog, user)

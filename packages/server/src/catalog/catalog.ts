@@ -17,6 +17,8 @@ const CatalogPlan = z.strictObject({
   memory_mb: z.number().int().min(512),
   disk_gb: z.number().int().min(3),
   transfer_gb: z.number().int().min(1),
+  /** Of one machine, at the same time. */
+  snapshots: z.number().int().min(0).max(100).default(2),
   /** Per month. */
   price: Price,
   price_hourly: Price,

@@ -25,6 +25,8 @@ const WHY: Record<DriverErrorCode, string> = {
   image_not_ready: 'The OS image was not ready',
   spec_invalid: 'This host cannot run such a machine',
   machine_unknown: 'The machine disappeared',
+  snapshot_unknown: 'The snapshot disappeared',
+  snapshot_damaged: 'The snapshot cannot be read',
   no_space: 'The host had no room for the machine',
   unsupported: 'This host has no networks for machines',
   guest_failed: 'The machine did not start',

@@ -1,0 +1,33 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { VpsConsole } from '../console.ts'
+import { DriverError } from '../vps-driver.ts'
+import type { Guest } from './guest.ts'
+
+/**
+ * The consoles of QEMU's guests: Unix sockets in the machine's folder, which only the service and the machine's user
+ * can enter. QEMU serves one client of a serial line at a time; later ones would wait unseen, so the one before is
+ * hung up on.
+ */
+export function createQemuConsole({ known }: { known(id: string): Promise<Guest> }): VpsConsole {
+  const serialLines = new Map<string, Socket>()
+  return {
+    async connect(id, type) {
+      const guest = await known(id)
+      const socket = connect(type === 'serial' ? guest.console : guest.screen)
+      if (type === 'serial') {
+        serialLines.get(id)?.destroy()
+        serialLines.set(id, socket)
+        socket.once('close', () => {
+          if (serialLines.get(id) === socket) serialLines.delete(id)
+        })
+      }
+      try {
+        await once(socket, 'connect')
+      } catch (error) {
+        throw new DriverError('guest_failed', `The machine ${id} does not run`, { cause: error })
+      }
+      return socket
+    },
+  }
+}

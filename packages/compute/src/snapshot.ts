@@ -1,0 +1,28 @@
+/**
+ * The port to states of a machine's disk, and of its memory, that are kept and can be gone back to.
+ * Every call may be repeated, and may be cut short by a kill at any point and then repeated.
+ */
+export interface VpsSnapshots {
+  /**
+   * Keeps the state of now under an id (letters, digits and `_`), live. Kept already: nothing is done.
+   * Throws DriverError `machine_unknown`, `no_space`, `guest_failed`; with memory also when the machine does not run.
+   */
+  take(id: string, snapshotId: string, options: { memory: boolean }): Promise<SnapshotTaken>
+  /**
+   * Brings the machine back to that state. With memory it runs from the moment of the snapshot on; without, it boots
+   * from the disk of then if it ran before. Before anything is given up it is made sure that the snapshot can be read.
+   * Throws `snapshot_unknown`, `snapshot_damaged` (the machine is as it was), `machine_unknown`, `guest_failed`.
+   */
+  restore(id: string, snapshotId: string): Promise<void>
+  /** Forgets the state. An unknown one is fine. Throws `machine_unknown`, `guest_failed`. */
+  remove(id: string, snapshotId: string): Promise<void>
+  list(id: string): Promise<string[]>
+}
+
+export interface SnapshotTaken {
+  /**
+   * `memory`: nothing was lost; `guest`: its file systems were written out first; `crash`: as after a power cut,
+   * since the guest's agent did not answer; `off`: the machine did not run.
+   */
+  consistency: 'memory' | 'guest' | 'crash' | 'off'
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { Id } from './ids.ts'
+import { operation } from './operation.ts'
+import { Timestamp } from './wire.ts'
+
+export const consoleTypes = ['serial', 'vnc'] as const
+
+export const console = {
+  openConsole: operation({
+    method: 'POST',
+    path: '/services/{id}/console',
+    summary: 'Open the serial console or the screen of a VPS',
+    description:
+      'For when SSH does not answer. The url is a page for a person; the websocket_url carries the bytes of the serial line, or RFB (VNC), in binary messages. Both hold one secret, which opens one connection within ten minutes. Log in as root with the root password.',
+    access: 'manage',
+    rate: 'console',
+    resource: 'service',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({ service_id: Id('service'), type: z.enum(consoleTypes).default('serial') }),
+    output: z.object({
+      type: z.enum(consoleTypes),
+      url: z.string(),
+      websocket_url: z.string(),
+      expires_at: Timestamp.describe('Until then it has to be opened'),
+    }),
+    errors: ['service_busy'],
+    example: { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0', type: 'serial' },
+  }),
+}

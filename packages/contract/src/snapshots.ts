@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { Id } from './ids.ts'
+import { listOperation, operation } from './operation.ts'
+import { Flag, PlainText, paging, Timestamp, WaitSeconds } from './wire.ts'
+
+export const snapshotStatuses = [
+  'creating',
+  'ready',
+  'restoring',
+  'damaged',
+  'failed',
+  'deleting',
+  'deleted',
+] as const
+
+export const Snapshot = z.object({
+  id: Id('snapshot'),
+  service_id: Id('service'),
+  name: z.string(),
+  status: z.enum(snapshotStatuses),
+  include_memory: z.boolean(),
+  consistency: z
+    .enum(['memory', 'guest', 'crash', 'off'])
+    .nullable()
+    .describe(
+      'memory: nothing was lost; guest: file systems were written out first; crash: as after a power cut; off: the VPS was stopped',
+    ),
+  failure_reason: z.string().nullable(),
+  created_at: Timestamp,
+  expires_at: Timestamp.nullable().describe('When it deletes itself; null for never'),
+})
+
+const one = { service_id: Id('service'), snapshot_id: Id('snapshot') }
+const example = {
+  service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0',
+  snapshot_id: 'snp_01kabcdefghjkmnpqrstvwxyz0',
+}
+
+const watch = (answer: Record<string, unknown>) => [
+  {
+    tool: 'list_snapshots',
+    why: 'Wait until it is done',
+    arguments: {
+      service_id: (answer.snapshot as { service_id: string } | undefined)?.service_id,
+      wait: 'settled',
+      timeout: 50,
+    },
+  },
+]
+
+const change = { access: 'manage', rate: 'default', resource: 'service', idempotent: true } as const
+const output = z.object({ snapshot: Snapshot })
+
+export const snapshots = {
+  createSnapshot: operation({
+    ...change,
+    method: 'POST',
+    path: '/services/{id}/snapshots',
+    summary: 'Keep the state of a VPS',
+    description:
+      'Live: the VPS goes on. With include_memory its running programs are kept too, and it stands still for some seconds. It counts against the snapshots of the plan and lives on the disk of the VPS: it is no backup against the loss of the host. Wait with list_snapshots until it is ready.',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({
+      service_id: Id('service'),
+      name: PlainText(60).optional(),
+      include_memory: Flag.default(false),
+    }),
+    output,
+    errors: ['service_busy', 'snapshot_busy', 'snapshot_limit'],
+    example: { service_id: example.service_id, name: 'before upgrade', include_memory: false },
+    next: watch,
+  }),
+  listSnapshots: listOperation({
+    method: 'GET',
+    path: '/services/{id}/snapshots',
+    summary: 'List the snapshots of a VPS',
+    description:
+      'Newest first. With wait=settled the answer comes when none is being created, restored or deleted, or after timeout seconds (at most 50).',
+    access: 'read',
+    rate: 'default',
+    resource: 'service',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({
+      service_id: Id('service'),
+      ...paging,
+      wait: z.enum(['settled']).optional(),
+      timeout: WaitSeconds.default(30),
+    }),
+    output: Snapshot,
+    errors: [],
+    example: { service_id: example.service_id },
+  }),
+  restoreSnapshot: operation({
+    ...change,
+    method: 'POST',
+    path: '/services/{id}/snapshots/{snapshot_id}/restore',
+    summary: 'Bring a VPS back to a snapshot',
+    description:
+      'What came after the snapshot is lost, passwords and keys included. With memory the VPS runs on from that moment; without, it boots from the disk of then if it is running now. A snapshot that cannot be read is refused (status damaged), and the VPS stays as it is.',
+    effect: 'destructive',
+    input: z.strictObject(one),
+    output,
+    errors: ['service_busy', 'snapshot_busy'],
+    example,
+    next: watch,
+  }),
+  deleteSnapshot: operation({
+    ...change,
+    method: 'DELETE',
+    path: '/services/{id}/snapshots/{snapshot_id}',
+    summary: 'Delete a snapshot',
+    description: 'Its space is free again, and its place among the snapshots of the plan.',
+    effect: 'destructive',
+    input: z.strictObject(one),
+    output,
+    errors: ['service_busy', 'snapshot_busy'],
+    example,
+  }),
+}

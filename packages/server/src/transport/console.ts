@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { consoleAssets, consoleParts } from '@coinrack/web/console/assets.ts'
+import { consolePage, spentConsolePage } from '@coinrack/web/console/page.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Services } from '../services.ts'
+import { type ConsoleLink, mayStayOpen, readLink, takeLink } from '../vps/console/console-links.ts'
+import { joinStreams } from './join-streams.ts'
+
+/** What a person types or pastes at once; screens send nothing larger. */
+const LARGEST_MESSAGE = 1024 * 1024
+/** A connection that nobody types into is closed, as a link that nobody used. */
+const SILENT_MS = 10 * 60_000
+const LOOK_MS = 2_000
+const GOODBYE_MS = 1_000
+
+const FOR_EVER = 'public, max-age=31536000, immutable'
+const NOTHING_HERE = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
+const NOT_FROM_THERE = 'HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
+const NOT_NOW = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
+
+/** Close codes of RFC 6455. */
+const GOING_AWAY = 1001
+const POLICY = 1008
+
+/**
+ * The consoles of machines, for whoever has the secret of a link: the page, which can be looked at, and the websocket
+ * (`/socket`), which uses the link up.
+ */
+export function registerConsole(app: FastifyInstance, services: Services): void {
+  const { publicUrl } = services.config
+  for (const { path, type, body } of consoleAssets) {
+    app.get(path, (_request, reply) => reply.header('cache-control', FOR_EVER).type(type).send(body))
+  }
+
+  app.get('/console/:secret', async (request: FastifyRequest<{ Params: { secret: string } }>, reply) => {
+    const { secret } = request.params
+    const link = await readLink(services, secret)
+    const nonce = Buffer.from(services.random.bytes(16)).toString('base64')
+    const socketUrl = `${publicUrl.replace(/^http/, 'ws')}/console/${encodeURIComponent(secret)}/socket`
+    reply.code(link ? 200 : 404).headers(pageHeaders(nonce, new URL(socketUrl).origin))
+    return link
+      ? consolePage({ type: link.type, socketUrl, nonce, parts: consoleParts })
+      : spentConsolePage(consoleParts)
+  })
+
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: LARGEST_MESSAGE,
+    perMessageDeflate: false,
+    skipUTF8Validation: true,
+  })
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy())
+    accept(request, socket, head).catch((error) => {
+      services.log.error({ err: error }, 'A console could not be opened')
+      socket.end(NOT_NOW)
+    })
+  })
+  app.addHook('preClose', async () => {
+    for (const client of sockets.clients) client.close(GOING_AWAY, 'The service ends')
+    // Whoever does not answer in time would hold up the end of the service.
+    setTimeout(() => {
+      for (const client of sockets.clients) client.terminate()
+    }, GOODBYE_MS).unref()
+    sockets.close()
+  })
+
+  async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const secret = /^\/console\/([\w-]{1,64})\/socket$/.exec(request.url ?? '')?.[1]
+    if (secret === undefined) return void socket.end(NOTHING_HERE)
+    // Of programs that are no browser there is no origin; a page of another one gives itself away.
+    const { origin } = request.headers
+    if (origin !== undefined && origin !== new URL(publicUrl).origin) return void socket.end(NOT_FROM_THERE)
+    const link = await takeLink(services, secret)
+    if (!link) return void socket.end(NOTHING_HERE)
+    const machine = await services.console.connect(link.vpsId, link.type)
+    if (socket.destroyed) return void machine.destroy()
+    sockets.handleUpgrade(request, socket, head, (client) => serve(services, link, client, machine))
+  }
+}
+
+/** Carries bytes both ways until one side ends, the machine may no longer be used, or nobody types. */
+function serve(services: Services, { vpsId }: ConsoleLink, client: WebSocket, machine: Duplex): void {
+  const { clock, changes, log } = services
+  let typedAt = clock.now().getTime()
+  client.on('message', () => {
+    typedAt = clock.now().getTime()
+  })
+  const look = async () => {
+    if (clock.now().getTime() - typedAt >= SILENT_MS)
+      client.close(POLICY, 'Nothing was typed for ten minutes')
+    else if (!(await mayStayOpen(services, vpsId)))
+      client.close(POLICY, 'The VPS does not run, or is no longer yours')
+  }
+  const lookNow = () => {
+    look().catch((error) => log.error({ err: error }, 'Looking after a console failed'))
+  }
+  const timer = setInterval(lookNow, LOOK_MS)
+  const unsubscribe = changes.subscribe((topic) => {
+    if (topic === vpsId) lookNow()
+  })
+  client.once('close', () => {
+    clearInterval(timer)
+    unsubscribe()
+  })
+  joinStreams(client, machine)
+}
+
+/** Whoever knows the address has the console once: it goes to no other site, and into no cache. */
+const pageHeaders = (nonce: string, socketOrigin: string) => ({
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    `connect-src ${socketOrigin}`,
+    "img-src 'self' data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+})

@@ -1,0 +1,27 @@
+import { announce } from '../database/changes.ts'
+import type { Handler } from '../handler.ts'
+import { snapshotView } from './snapshot/snapshot-view.ts'
+import { lockForSnapshots } from './snapshot/want-change.ts'
+import { wantSnapshot } from './snapshot/want-snapshot.ts'
+
+/** For machines of plans that are no longer in the catalog. */
+const WITHOUT_A_PLAN = 2
+
+export const createSnapshot: Handler<'createSnapshot'> = async ({ input, db, services, fail }) => {
+  const id = input.service_id
+  const { vps, kept } = await lockForSnapshots(db, id)
+  const plan = services.catalog.plans.find(({ slug }) => slug === vps.product)
+  const most = plan?.snapshots ?? WITHOUT_A_PLAN
+  if (kept >= most) throw fail('snapshot_limit', `The plan has ${most} snapshots, and as many are kept`)
+  if (input.include_memory && vps.status !== 'active')
+    throw fail('service_busy', 'The VPS is stopped: there is no memory to keep')
+  const at = services.clock.now()
+  const row = await wantSnapshot(db, services, id, {
+    name: input.name || at.toISOString().slice(0, 16).replace('T', ' '),
+    memory: input.include_memory,
+    automatic: false,
+    expiresAt: null,
+  })
+  await announce(db, id)
+  return { snapshot: snapshotView(row) }
+}

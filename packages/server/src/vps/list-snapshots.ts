@@ -1,0 +1,16 @@
+import { readUntil } from '../database/changes.ts'
+import type { Handler } from '../handler.ts'
+import { pageOf } from '../paging.ts'
+import { workOf } from './snapshot/snapshot-state.ts'
+import { snapshotsOf } from './snapshot/snapshot-store.ts'
+import { snapshotView } from './snapshot/snapshot-view.ts'
+
+export const listSnapshots: Handler<'listSnapshots'> = async ({ input, db, services }) => {
+  const read = () => snapshotsOf(db, input.service_id, input)
+  const rows = input.wait
+    ? await readUntil(services.changes, input.service_id, input.timeout, read, (seen) =>
+        seen.every(({ status }) => !workOf[status]),
+      )
+    : await read()
+  return pageOf(rows, input.limit, snapshotView)
+}

@@ -1,0 +1,118 @@
+import type { SnapshotTaken } from '@coinrack/compute/snapshot.ts'
+import type { Queryable, Transaction } from '../../database/transaction.ts'
+import type { SnapshotStatus } from './snapshot-state.ts'
+
+export interface SnapshotRow {
+  id: string
+  vps_id: string
+  name: string
+  automatic: boolean
+  include_memory: boolean
+  status: SnapshotStatus
+  consistency: SnapshotTaken['consistency'] | null
+  failure_reason: string | null
+  attempts: number
+  created_at: Date
+  expires_at: Date | null
+}
+
+const COLUMNS =
+  'id, vps_id, name, automatic, include_memory, status, consistency, failure_reason, attempts, created_at, expires_at'
+
+export async function insertSnapshot(
+  tx: Transaction,
+  row: Pick<
+    SnapshotRow,
+    'id' | 'vps_id' | 'name' | 'automatic' | 'include_memory' | 'created_at' | 'expires_at'
+  >,
+): Promise<SnapshotRow> {
+  const { rows } = await tx.query<SnapshotRow>(
+    `insert into vps_snapshot (id, vps_id, name, automatic, include_memory, status, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, 'creating', $6, $7) returning ${COLUMNS}`,
+    [row.id, row.vps_id, row.name, row.automatic, row.include_memory, row.created_at, row.expires_at],
+  )
+  return rows[0]!
+}
+
+/** Newest first, one more than `limit` when there are more. */
+export async function snapshotsOf(
+  db: Queryable,
+  vpsId: string,
+  { limit, cursor }: { limit: number; cursor?: string },
+): Promise<SnapshotRow[]> {
+  const { rows } = await db.query<SnapshotRow>(
+    `select ${COLUMNS} from vps_snapshot
+     where vps_id = $1 and status <> 'deleted' and ($3::text is null or id < $3) order by id desc limit $2`,
+    [vpsId, limit + 1, cursor ?? null],
+  )
+  return rows
+}
+
+/** What counts against the plan, and whether one is in work. The machine must be locked. */
+export async function snapshotLoad(
+  tx: Transaction,
+  vpsId: string,
+): Promise<{ kept: number; isBusy: boolean }> {
+  const { rows } = await tx.query<{ kept: number; busy: boolean }>(
+    `select (count(*) filter (where not automatic and status <> 'failed'))::int as kept,
+       coalesce(bool_or(status in ('creating', 'restoring', 'deleting')), false) as busy
+     from vps_snapshot where vps_id = $1 and status <> 'deleted'`,
+    [vpsId],
+  )
+  return { kept: rows[0]!.kept, isBusy: rows[0]!.busy }
+}
+
+export async function lockSnapshot(
+  tx: Transaction,
+  vpsId: string,
+  id: string,
+): Promise<SnapshotRow | undefined> {
+  const { rows } = await tx.query<SnapshotRow>(
+    `select ${COLUMNS} from vps_snapshot where vps_id = $1 and id = $2 and status <> 'deleted' for update`,
+    [vpsId, id],
+  )
+  return rows[0]
+}
+
+export async function setSnapshot(
+  db: Queryable,
+  id: string,
+  change: Partial<Pick<SnapshotRow, 'status' | 'consistency' | 'failure_reason' | 'attempts'>>,
+): Promise<void> {
+  const names = Object.keys(change)
+  await db.query(
+    `update vps_snapshot set ${names.map((name, index) => `${name} = $${index + 2}`).join(', ')} where id = $1`,
+    [id, ...Object.values(change)],
+  )
+}
+
+/** Whatever is in work on a machine that is there. */
+export async function snapshotsInWork(db: Queryable): Promise<SnapshotRow[]> {
+  const { rows } = await db.query<SnapshotRow>(
+    `select ${COLUMNS} from vps_snapshot
+     where status in ('creating', 'restoring', 'deleting')
+       and exists (select from vps where vps.id = vps_id and wanted <> 'deleted') order by id`,
+  )
+  return rows
+}
+
+/** Forgets the snapshots of machines that are gone, which had them inside. */
+export async function forgetSnapshotsOfGone(db: Queryable): Promise<void> {
+  await db.query(
+    `update vps_snapshot set status = 'deleted'
+     where status <> 'deleted' and exists (select from vps where vps.id = vps_id and wanted = 'deleted')`,
+  )
+}
+
+/** Wants those deleted whose time is over, one at a time for each machine. */
+export async function expireSnapshots(db: Queryable, now: Date): Promise<void> {
+  await db.query(
+    `update vps_snapshot set status = 'deleting' where id in (
+       select min(id) from vps_snapshot as old
+       where expires_at <= $1 and status in ('ready', 'damaged', 'failed')
+         and not exists (select from vps_snapshot as busy where busy.vps_id = old.vps_id
+           and busy.status in ('creating', 'restoring', 'deleting'))
+       group by vps_id)`,
+    [now],
+  )
+}

@@ -1,0 +1,46 @@
+import { announce } from '../../database/changes.ts'
+import type { Transaction } from '../../database/transaction.ts'
+import { OperationError } from '../../errors.ts'
+import { lockVps, type VpsRow } from '../vps-store.ts'
+import type { SnapshotStatus } from './snapshot-state.ts'
+import { lockSnapshot, type SnapshotRow, setSnapshot, snapshotLoad } from './snapshot-store.ts'
+import { RECONCILE_SNAPSHOTS } from './want-snapshot.ts'
+
+/**
+ * Locks a machine whose snapshots can be worked with now, and tells how many it has.
+ * @throws OperationError `service_busy`, `snapshot_busy`
+ */
+export async function lockForSnapshots(
+  tx: Transaction,
+  vpsId: string,
+): Promise<{ vps: VpsRow; kept: number }> {
+  const vps = await lockVps(tx, vpsId)
+  if (!['active', 'stopped'].includes(vps.status) || vps.wanted === 'deleted')
+    throw new OperationError('service_busy', `The VPS is ${vps.status}`)
+  const { kept, isBusy } = await snapshotLoad(tx, vpsId)
+  if (isBusy) throw new OperationError('snapshot_busy', 'Another snapshot of this VPS is in work')
+  return { vps, kept }
+}
+
+/**
+ * Wants a snapshot restored or deleted. Asked again while that is under way, it is the same wish.
+ * @throws OperationError `not_found`, `service_busy`, `snapshot_busy`
+ */
+export async function wantChange(
+  tx: Transaction,
+  vpsId: string,
+  snapshotId: string,
+  wanted: Extract<SnapshotStatus, 'restoring' | 'deleting'>,
+  isPossible: (status: SnapshotStatus) => boolean,
+): Promise<{ vps: VpsRow; snapshot: SnapshotRow }> {
+  const vps = await lockVps(tx, vpsId)
+  const row = await lockSnapshot(tx, vpsId, snapshotId)
+  if (!row) throw new OperationError('not_found', 'This VPS has no such snapshot')
+  if (row.status === wanted) return { vps, snapshot: row }
+  await lockForSnapshots(tx, vpsId)
+  if (!isPossible(row.status)) throw new OperationError('snapshot_busy', `The snapshot is ${row.status}`)
+  await setSnapshot(tx, row.id, { status: wanted, attempts: 0, failure_reason: null })
+  await announce(tx, vpsId)
+  await announce(tx, RECONCILE_SNAPSHOTS)
+  return { vps, snapshot: { ...row, status: wanted, failure_reason: null } }
+}

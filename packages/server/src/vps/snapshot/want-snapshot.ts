@@ -1,0 +1,31 @@
+import { announce } from '../../database/changes.ts'
+import type { Transaction } from '../../database/transaction.ts'
+import type { Services } from '../../services.ts'
+import { insertSnapshot, type SnapshotRow } from './snapshot-store.ts'
+
+/** Announced when something is wanted of a snapshot. */
+export const RECONCILE_SNAPSHOTS = 'reconcile-snapshots'
+
+/**
+ * Wants a snapshot of a machine that is locked and of which none is in work. The reconciler takes it; it is there
+ * when its status is `ready`.
+ * @param wish an `automatic` one, before something that cannot be taken back, does not count against the plan
+ */
+export async function wantSnapshot(
+  tx: Transaction,
+  services: Services,
+  vpsId: string,
+  wish: { name: string; memory: boolean; automatic: boolean; expiresAt: Date | null },
+): Promise<SnapshotRow> {
+  const row = await insertSnapshot(tx, {
+    id: services.newId('snapshot'),
+    vps_id: vpsId,
+    name: wish.name,
+    automatic: wish.automatic,
+    include_memory: wish.memory,
+    created_at: services.clock.now(),
+    expires_at: wish.expiresAt,
+  })
+  await announce(tx, RECONCILE_SNAPSHOTS)
+  return row
+}
