@@ -12,7 +12,7 @@ import { defaultEgress } from './machine-ruleset.ts'
 import { type FirewallPolicy, openPolicy } from './network-policy.ts'
 import { networkTraces, rulesTo } from './testing.ts'
 
-/** Real namespaces of this host; their guests are in the machine tests. */
+/** Real namespaces of this host; what guests do in them is in `guest-traffic.test.ts`. */
 
 const networks = createMachineNetworks({ ...defaultEgress, resolvers: ['192.0.2.53'] }, { info: () => {} })
 const possible = await networks.isPossible()

@@ -1,48 +1,60 @@
-/*
- * Plays the world outside a host, for tests: run in a namespace of its own. On the given TCP ports it says who
- * called; on 9000 it sends as fast as it is read; on UDP 53 of
- * the address in `RESOLVER` it answers every name with the address in `ANSWER`.
- */
-import { createSocket } from 'node:dgram'
-import { createServer, type Server, type Socket } from 'node:net'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { runCommand } from '@coinrack/host/run-command.ts'
 
-const ports = process.argv.slice(2).map(Number)
-const chunk = Buffer.alloc(64 * 1024)
-const flood = (socket: Socket) => {
-  while (socket.writable && socket.write(chunk)) {}
+/*
+ * A namespace that plays everything beyond this host: the internet, a private network, and the metadata address of
+ * clouds. From the host all of it can be reached: what a guest does not reach, its filter keeps from it.
+ */
+
+/** This host, as the world sees it. */
+export const HOST = '203.0.113.1'
+export const INTERNET = '203.0.113.2'
+/** It resolves every name to `INTERNET`. */
+export const PRIVATE = '10.99.0.2'
+export const METADATA = '169.254.169.254'
+
+const NAME = `crworld${process.pid}`
+const LINK = `crw${process.pid}`
+const PORTS = ['80', '81', '25', '465', '587']
+
+/** @returns what ends it */
+export async function startWorld(): Promise<() => Promise<void>> {
+  const run = (line: string) => runCommand('sh', ['-ec', line])
+  const inWorld = (line: string) => `ip -n ${NAME} ${line}; `
+  await run(
+    `ip netns add ${NAME}; ip link add ${LINK} type veth peer name out netns ${NAME}; ` +
+      `ip address add ${HOST}/24 dev ${LINK}; ip link set ${LINK} up; ` +
+      inWorld(`address add ${INTERNET}/24 dev out`) +
+      inWorld('link set lo up') +
+      inWorld('link set out up') +
+      inWorld(`address add ${PRIVATE}/32 dev lo`) +
+      inWorld(`address add ${METADATA}/32 dev lo`) +
+      `ip route add ${PRIVATE}/32 via ${INTERNET}; ip route add ${METADATA}/32 via ${INTERNET}`,
+  )
+  const script = join(import.meta.dirname, 'testing-world-servers.ts')
+  const child = spawn('ip', ['netns', 'exec', NAME, process.execPath, script, ...PORTS], {
+    env: { ...process.env, ANSWER: INTERNET, RESOLVER: PRIVATE },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  return async () => {
+    child.kill('SIGKILL')
+    await run(`ip link delete ${LINK} || :; ip netns delete ${NAME}`)
+  }
 }
 
-await Promise.all([
-  ...ports.map((port) =>
-    listening(
-      createServer((socket) => socket.on('error', () => {}).end(`caller ${socket.remoteAddress}\n`)),
-      port,
-    ),
-  ),
-  listening(
-    createServer((socket) => {
-      socket.on('error', () => {}).on('drain', () => flood(socket))
-      flood(socket)
-    }),
-    9_000,
-  ),
-])
-const names = createSocket('udp4')
-names.on('message', (query, from) => {
-  const end = query.indexOf(0, 12) + 5
-  const isA = query.readUInt16BE(end - 4) === 1
-  const head = Buffer.from([query[0]!, query[1]!, 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0])
-  const address = process.env.ANSWER!.split('.').map(Number)
-  const answer = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address])
-  names.send(
-    Buffer.concat([head, query.subarray(12, end), ...(isA ? [answer] : [])]),
-    from.port,
-    from.address,
-  )
-})
-// A datagram is answered from the address that it was sent to only by a socket of that address.
-names.bind(53, process.env.RESOLVER, () => console.log('ready'))
+/** The first seven bytes that somebody answers at a port: a caller on this host, or `no`. */
+export const fromHost = (host: string, port: number) => reach([], host, port)
+/** The same, for a caller beyond this host. */
+export const fromWorld = (host: string, port: number) => reach(['ip', 'netns', 'exec', NAME], host, port)
 
-function listening(server: Server, port: number): Promise<void> {
-  return new Promise((resolve) => server.listen(port, '0.0.0.0', resolve))
+async function reach(prefix: string[], host: string, port: number): Promise<string> {
+  const script = `head -c 7 </dev/tcp/${host}/${port}`
+  const [command, ...args] = [...prefix, 'timeout', '5', 'bash', '-c', script]
+  return runCommand(command!, args).then(
+    ({ stdout }) => stdout,
+    () => 'no',
+  )
 }
