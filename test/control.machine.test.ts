@@ -178,6 +178,7 @@ test('behavior: off, a password and a name wait for the next start', async () =>
   const named = await customer.setHostname({ service_id: id, hostname: 'night' })
   expect(reset.operation.status).toBe('running')
   expect(await power('start')).toMatchObject({ status: 'succeeded' })
+  await waitForSsh(customer, id, { reveal: false })
   expect(await ended(reset.operation)).toMatchObject({ status: 'succeeded' })
   expect(await ended(named.operation)).toMatchObject({ status: 'succeeded' })
   expect(await byPassword(await revealed(), 'hostname')).toBe('night')

@@ -26,6 +26,8 @@ const SCRIPT_MS = 30_000
 /** From the end of a command's time: it is asked to end, killed a second later, and its output fetched. */
 const ENDING_MS = 3_000
 const READ_PIECE_BYTES = OUTPUT_BYTES
+/** A guest that is slow gives less at once, rather than late. */
+const READ_MS = 35_000
 /** An argument of the agent goes through a serial port and comes in base64. */
 const WRITE_PIECE_BYTES = 512 * 1024
 /** coreutils' timeout(1): ended by it, and killed. */
@@ -95,6 +97,7 @@ export function createAgentChannel(
     },
 
     async readFile(id, path, { offset, length }) {
+      const end = performance.now() + READ_MS
       const pieces: Buffer[] = []
       let size = 0
       for (let have = 0; have < length; ) {
@@ -108,7 +111,7 @@ export function createAgentChannel(
         if (stdout.length > wanted) throw new GuestError('guest_failed', 'The guest sent more than was asked')
         pieces.push(stdout)
         have += stdout.length
-        if (stdout.length < wanted) break
+        if (stdout.length < wanted || performance.now() > end) break
       }
       return { content: Buffer.concat(pieces), size }
     },

@@ -204,7 +204,7 @@ describe('tools/list', () => {
   })
 
   test('behavior: it fits into the attention of a model', () => {
-    expect(JSON.stringify(tools).length).toBeLessThan(80_000)
+    expect(JSON.stringify(tools).length).toBeLessThan(100_000)
   })
 })
 

@@ -53,7 +53,13 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
     [toolName(name), ...(op.tools ?? [])].map((tool) => ({ tool, name, op })),
   )
   const names = new Map(offered.map(({ tool, ...called }) => [tool, called]))
-  const tools = offered.map(({ tool, op }) => describeTool(tool, op))
+  // Under its other names a tool is not described as widely: the list has to be read whole.
+  const tools = operationList.flatMap(([name, op]) => {
+    const tool = describeTool(toolName(name), op)
+    const { outputSchema: _same, ...rest } = tool
+    const description = `The same as ${tool.name}.`
+    return [tool, ...(op.tools ?? []).map((other) => ({ ...rest, name: other, description }))]
+  })
 
   const handler: McpHttpHandler = createMcpHandler(({ authInfo }) => {
     const about = authInfo?.extra as unknown as McpRequest
