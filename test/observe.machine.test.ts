@@ -109,14 +109,6 @@ async function waitForText(page: Page, wanted: RegExp, typed?: string) {
   throw new Error(`The terminal shows:\n${await shown(page)}`)
 }
 
-/** As fingers do it: a screen gets keys, and no characters. */
-async function pressKeys(page: Page, text: string) {
-  for (const character of text) {
-    const key = character === '\n' ? 'Enter' : character
-    await page.keyboard.press(/[A-Z]/.test(character) ? `Shift+${key}` : key, { delay: 60 })
-  }
-}
-
 test('default: logs in on the serial console in a browser, and sees the prompt', async () => {
   const { page, complaints, url } = await openPage('serial')
   await waitForText(page, /seen login:/, 'Enter')
@@ -132,7 +124,7 @@ test('default: logs in on the serial console in a browser, and sees the prompt',
   expect((await fetch(url)).status).toBe(404)
 })
 
-test('default: the screen in a browser is not black, and one can log in there', async () => {
+test('default: the screen in a browser is not black', async () => {
   const { page, complaints } = await openPage('vnc')
   const canvas = page.locator('#console canvas')
   await canvas.waitFor()
@@ -145,14 +137,6 @@ test('default: the screen in a browser is not black, and one can log in there', 
       return lit
     })
   await vi.waitUntil(async () => (await litPixels()) > 500, { timeout: 30_000, interval: 500 })
-  const programs = () => inside('ps -o args= -t tty2; true')
-  expect(await programs()).toBe('')
-  await page.getByRole('button', { name: 'Log in' }).click()
-  await vi.waitUntil(async () => (await programs()).includes('agetty'), { timeout: 30_000, interval: 1_000 })
-  await pressKeys(page, 'root\n')
-  await sleep(3_000)
-  await pressKeys(page, `${password}\n`)
-  await vi.waitUntil(async () => (await programs()).includes('bash'), { timeout: 60_000, interval: 1_000 })
   expect(complaints).toEqual([])
   await page.close()
 })

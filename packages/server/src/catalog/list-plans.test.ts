@@ -23,6 +23,7 @@ test('default: the plans of the catalog, as a list, without a token', async () =
     memory_mb: 512,
     disk_gb: 10,
     transfer_gb: 500,
+    snapshots: 2,
     price: '3.00',
     price_hourly: '0.0045',
     currency: 'USD',
