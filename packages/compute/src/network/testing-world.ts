@@ -9,8 +9,8 @@ import { runCommand } from '@coinrack/host/run-command.ts'
  */
 
 /** This host, as the world sees it. */
-export const HOST = '203.0.113.1'
-export const INTERNET = '203.0.113.2'
+export const HOST = '198.51.100.1'
+export const INTERNET = '198.51.100.2'
 /** It resolves every name to `INTERNET`. */
 export const PRIVATE = '10.99.0.2'
 export const METADATA = '169.254.169.254'
@@ -25,8 +25,8 @@ export async function startWorld(): Promise<() => Promise<void>> {
   const inWorld = (line: string) => `ip -n ${NAME} ${line}; `
   await run(
     `ip netns add ${NAME}; ip link add ${LINK} type veth peer name out netns ${NAME}; ` +
-      `ip address add ${HOST}/24 dev ${LINK}; ip link set ${LINK} up; ` +
-      inWorld(`address add ${INTERNET}/24 dev out`) +
+      `ip address add ${HOST}/30 dev ${LINK}; ip link set ${LINK} up; ` +
+      inWorld(`address add ${INTERNET}/30 dev out`) +
       inWorld('link set lo up') +
       inWorld('link set out up') +
       inWorld(`address add ${PRIVATE}/32 dev lo`) +
