@@ -184,7 +184,7 @@ describe.skipIf(process.getuid?.() !== 0)("a machine's own network", { timeout: 
     const { port } = a.spec.sshAddress
     await apply([
       { action: 'allow', direction: 'in', protocol: 'tcp', ports: ['22'], cidr: '100.96.0.1' },
-      { action: 'deny', direction: 'in', protocol: 'tcp', ports: ['20-30'], cidr: '203.0.113.0/24' },
+      { action: 'deny', direction: 'in', protocol: 'tcp', ports: ['20-30'], cidr: '198.51.100.0/24' },
       { action: 'deny', direction: 'out', protocol: 'tcp', ports: ['80'], cidr: INTERNET },
     ])
     expect(await fromWorld(HOST, port)).toBe('no')
