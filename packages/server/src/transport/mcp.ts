@@ -16,20 +16,14 @@ import { wireSchema } from './wire-schema.ts'
 const CALL_FIELDS = {
   access_token: {
     type: 'string',
-    description: 'Your token, when no Authorization header can be sent; the header wins',
+    description: 'Token, without an Authorization header',
   },
 }
 const IDEMPOTENCY_FIELD = {
   idempotency_key: { type: 'string', description: 'Repeat a call with the same key and it runs once' },
 }
-const NEXT_STEPS = {
-  type: 'array',
-  items: {
-    type: 'object',
-    properties: { tool: { type: 'string' }, why: { type: 'string' }, arguments: { type: 'object' } },
-    required: ['tool', 'why'],
-  },
-}
+/** Said in a few words, since every tool says it. */
+const NEXT_STEPS = { type: 'array', items: { type: 'object' }, description: '{tool, why, arguments?}' }
 
 const INSTRUCTIONS =
   'Virtual servers, prepaid in stablecoins. Call get_started for the whole flow. Each answer has next_steps: follow them.'
