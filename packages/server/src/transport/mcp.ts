@@ -99,6 +99,8 @@ function describeTool(tool: string, op: Operation): Tool {
         required: ['items'],
       }
     : objectSchema(op.output)
+  // What a change shows is described by the reads.
+  const shown = op.method === 'GET' ? output : (withoutWords(output) as typeof output)
   return {
     name: tool,
     title: op.summary,
@@ -113,8 +115,8 @@ function describeTool(tool: string, op: Operation): Tool {
       examples: [op.example],
     },
     outputSchema: {
-      ...output,
-      properties: { ...output.properties, next_steps: NEXT_STEPS },
+      ...shown,
+      properties: { ...shown.properties, next_steps: NEXT_STEPS },
       additionalProperties: true,
     },
     annotations: {
@@ -125,6 +127,16 @@ function describeTool(tool: string, op: Operation): Tool {
       openWorldHint: op.effect === 'spend',
     },
   } as Tool
+}
+
+/** The schema without its descriptions: types alone. A property that is called so stays. */
+function withoutWords(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutWords)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const kept = Object.entries(schema).filter(
+    ([key, value]) => key !== 'description' || typeof value !== 'string',
+  )
+  return Object.fromEntries(kept.map(([key, value]) => [key, withoutWords(value)]))
 }
 
 interface ObjectSchema {
