@@ -19,9 +19,10 @@ const NAME = `crworld${process.pid}`
 const LINK = `crw${process.pid}`
 const PORTS = ['80', '81', '25', '465', '587']
 
-/** @returns what ends it */
+/** One at a time on a host: a second one fails, and leaves nothing. @returns what ends it */
 export async function startWorld(): Promise<() => Promise<void>> {
   const run = (line: string) => runCommand('sh', ['-ec', line])
+  const remove = () => run(`ip link delete ${LINK} || :; ip netns delete ${NAME} || :`)
   const inWorld = (line: string) => `ip -n ${NAME} ${line}; `
   await run(
     `ip netns add ${NAME}; ip link add ${LINK} type veth peer name out netns ${NAME}; ` +
@@ -32,7 +33,10 @@ export async function startWorld(): Promise<() => Promise<void>> {
       inWorld(`address add ${PRIVATE}/32 dev lo`) +
       inWorld(`address add ${METADATA}/32 dev lo`) +
       `ip route add ${PRIVATE}/32 via ${INTERNET}; ip route add ${METADATA}/32 via ${INTERNET}`,
-  )
+  ).catch(async (error) => {
+    await remove()
+    throw error
+  })
   const script = join(import.meta.dirname, 'testing-world-servers.ts')
   const child = spawn('ip', ['netns', 'exec', NAME, process.execPath, script, ...PORTS], {
     env: { ...process.env, ANSWER: INTERNET, RESOLVER: PRIVATE },
@@ -41,7 +45,7 @@ export async function startWorld(): Promise<() => Promise<void>> {
   await once(child.stdout, 'data')
   return async () => {
     child.kill('SIGKILL')
-    await run(`ip link delete ${LINK} || :; ip netns delete ${NAME}`)
+    await remove()
   }
 }
 
