@@ -18,6 +18,7 @@ const chosen = args.filter((argument) => argument !== '--full')
 const checks = [
   { name: 'format and lint', command: 'biome', args: ['check', '--error-on-warnings'] },
   { name: 'types', command: 'tsc', args: ['--project', '.'] },
+  { name: 'nothing unused', command: 'knip', args: ['--no-config-hints'] },
   ...(existsSync(join(root, 'openapi.json'))
     ? [{ name: 'OpenAPI', command: 'redocly', args: ['lint', 'openapi.json'] }]
     : []),
