@@ -118,19 +118,30 @@ test('default: a command runs inside, and says what it wrote and how it ended', 
   expect(await inside('pgrep -x sleep || echo none')).toBe('none')
 })
 
+/** A slow guest gives less at once: the rest follows from where it stopped. */
+async function readWhole(path: string): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for (let offset = 0; ; ) {
+    const read = await customer.readVpsFile({ service_id: id, path, offset })
+    parts.push(
+      Buffer.from(read.content_base64 ?? read.content ?? '', read.content_base64 ? 'base64' : 'utf8'),
+    )
+    offset += read.length
+    if (read.eof) return Buffer.concat(parts)
+  }
+}
+
 test('default: files go in and out unchanged', async () => {
-  const bytes = randomBytes(5_000_000)
+  const bytes = randomBytes(2_000_000)
   const path = "/root/a file's name"
   const written = await took(
-    'write 5 MB',
+    'write 2 MB',
     customer.writeVpsFile({ service_id: id, path, content_base64: bytes.toString('base64') }),
   )
   expect(written).toEqual({ path, size: bytes.length })
   const digest = createHash('sha256').update(bytes).digest('hex')
   expect(await inside(`sha256sum <"${path}"`)).toContain(digest)
-  const read = await took('read 5 MB', customer.readVpsFile({ service_id: id, path }))
-  expect(read).toMatchObject({ size: bytes.length, length: bytes.length, eof: true })
-  expect(Buffer.from(read.content_base64!, 'base64').equals(bytes)).toBe(true)
+  expect((await took('read 2 MB', readWhole(path))).equals(bytes)).toBe(true)
   await expect(customer.readVpsFile({ service_id: id, path: '/root/none' })).rejects.toMatchObject({
     code: 'file_refused',
   })
