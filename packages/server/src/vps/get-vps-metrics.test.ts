@@ -161,3 +161,27 @@ test('error: another range, and a step below what is ever kept', async () => {
     expect([status, body.code]).toEqual([422, 'invalid_input'])
   }
 })
+
+test('behavior: what a machine used before anybody could enter it is shown as well', async () => {
+  const { body: order } = await service.ask('POST', '/orders', {
+    token,
+    body: { product: 'nano', os_id: 1, hostname: 'slow-boot' },
+  })
+  await service.reconcile()
+  const machine = service.driver.machines.get(order.service_id)!
+  const sampler = createSampler(service.services)
+  for (const [seconds, written] of [
+    [14, 3_000],
+    [40, 5_000],
+  ]) {
+    service.clock.advance(seconds! * 1000)
+    machine.metrics = { ...zero, diskWrittenBytes: written!, memoryBytes: 200 * MIB, diskUsedBytes: 0 }
+    await sampler.pass()
+  }
+  service.driver.finishBoot(order.service_id)
+  await service.reconcile()
+  service.clock.advance(STEP_MS)
+  const { body } = await service.ask('GET', `/services/${order.service_id}/metrics`, { token })
+  const written = body.series.find(({ name }: { name: string }) => name === 'disk_write_bytes').points
+  expect(sum(written)).toBe(5_000)
+})

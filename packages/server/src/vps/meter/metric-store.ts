@@ -9,10 +9,10 @@ export interface Sample {
   counters: Counters
 }
 
-/** Every machine that may run. */
+/** Every machine that may run, from its first boot on: what is not read soon after a start cannot be told apart later. */
 export async function meteredIds(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
-    `select id from vps where machine_gone_at is null and status in ('active', 'rebooting')`,
+    `select id from vps where machine_gone_at is null and status in ('provisioning', 'active', 'rebooting')`,
   )
   return rows.map(({ id }) => id)
 }

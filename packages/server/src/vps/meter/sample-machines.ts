@@ -4,6 +4,8 @@ import { type Counters, countersOf, usedSince } from './meter-delta.ts'
 import { dropOutdated, insertSamples, lastCounters, meteredIds, rollUp, type Sample } from './metric-store.ts'
 
 const STEP_S = levels[0]!.stepSeconds
+/** A machine that runs no longer has started since the step before; a reading may come late by less than a step. */
+const STARTED_LATELY_MS = 2 * STEP_S * 1000
 /** A host answers about many machines at once, but not about all. */
 const AT_ONCE = 32
 const MIB = 1024 ** 2
@@ -82,7 +84,7 @@ async function readOne(
     const counters = countersOf(seen, clock.now().getTime())
     if (!counters) return undefined
     const memoryMb = Math.round(seen.metrics!.memoryBytes / MIB)
-    return { vpsId, memoryMb, counters, used: usedSince(before, counters, STEP_S * 1000) }
+    return { vpsId, memoryMb, counters, used: usedSince(before, counters, STARTED_LATELY_MS) }
   } catch (error) {
     log.warn({ err: error, vps: vpsId }, 'A machine could not be measured')
     return undefined
