@@ -2,10 +2,15 @@
 export interface RunAs {
   uid: number
   gid: number
+  /**
+   * The only other groups that it is in. Such a user needs no entry in /etc/passwd, and its programs can never have a
+   * capability. Left out: the user's own groups (kvm, for one), as the system knows them.
+   */
+  groups?: number[]
 }
 
 /**
- * The command line that runs a program as `user`, with that user's own groups (kvm, for one) and no way back.
+ * The command line that runs a program as `user`, with no way back.
  * `setpriv` replaces itself by the program, so the process id stays the same.
  */
 export function asUser(user: RunAs | undefined, command: string, args: string[]): [string, string[]] {
@@ -21,9 +26,15 @@ export function asUserWithCaller(
   return ['setpriv', ['--pdeathsig', 'TERM', ...(user ? userFlags(user) : []), '--', command, ...args]]
 }
 
-const userFlags = ({ uid, gid }: RunAs) => [
+const userFlags = ({ uid, gid, groups }: RunAs) => [
   `--reuid=${uid}`,
   `--regid=${gid}`,
-  '--init-groups',
   '--no-new-privs',
+  ...(groups === undefined
+    ? ['--init-groups']
+    : [
+        groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`,
+        '--bounding-set=-all',
+        '--inh-caps=-all',
+      ]),
 ]

@@ -1,4 +1,5 @@
 import { defaultEgress } from '@coinrack/compute/network/machine-ruleset.ts'
+import { defaultUserIds } from '@coinrack/compute/qemu/machine-users.ts'
 import type { z } from 'zod'
 import * as values from './config-values.ts'
 
@@ -89,6 +90,12 @@ export const settings = {
     doc: 'Megabits per second for each machine, in each direction.',
     schema: values.megabits,
     default: String(defaultEgress.bandwidthMbit),
+  },
+  guestUsers: {
+    name: 'COINRACK_GUEST_USERS',
+    doc: 'Numbers of the users that machines run as when the service is root, each as one of its own: for nothing else on the host. Both ends included.',
+    schema: values.userIds,
+    default: `${defaultUserIds.from}-${defaultUserIds.to}`,
   },
   trustedProxies: {
     name: 'COINRACK_TRUSTED_PROXIES',

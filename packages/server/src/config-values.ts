@@ -32,7 +32,7 @@ const value = <T>(expected: string, read: (text: string) => T | undefined) =>
   })
 
 const wholeNumber = (text: string, lowest: number, highest: number) => {
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
   return number >= lowest && number <= highest ? number : undefined
 }
 
@@ -61,6 +61,17 @@ export const portRange = value(
   'two ports from 1024 up, such as 22000-25999',
   (text): PortRange | undefined => {
     const [from, to, ...rest] = text.split('-').map((part) => wholeNumber(part, 1024, HIGHEST_PORT))
+    return from !== undefined && to !== undefined && from <= to && rest.length === 0
+      ? { from, to }
+      : undefined
+  },
+)
+
+/** `2000000000-2000065535`: users without a name, which nobody else has. */
+export const userIds = value(
+  'two numbers of users from 1000 up, such as 2000000000-2000065535',
+  (text): { from: number; to: number } | undefined => {
+    const [from, to, ...rest] = text.split('-').map((part) => wholeNumber(part, 1000, 4_294_967_293))
     return from !== undefined && to !== undefined && from <= to && rest.length === 0
       ? { from, to }
       : undefined

@@ -76,7 +76,15 @@ async function main(): Promise<void> {
     resolvers: config.guestResolvers,
     bandwidthMbit: config.guestBandwidth,
   }
-  const driver = createQemuDriver({ dataFolder, cacheFolder, user, clock, log, egress })
+  const driver = createQemuDriver({
+    dataFolder,
+    cacheFolder,
+    user,
+    userIds: config.guestUsers,
+    clock,
+    log,
+    egress,
+  })
   const services: Services = {
     config: { ...config, serverSecret, depositSecret },
     db,

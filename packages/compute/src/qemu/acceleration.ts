@@ -35,7 +35,7 @@ export async function findAcceleration(options: ProbeOptions): Promise<Verdict> 
   const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
   const { stdout: version } = await runCommand(QEMU, ['--version'])
   const key = createHash('sha256')
-    .update(JSON.stringify([bootId, version, user?.uid, image.name]))
+    .update(JSON.stringify([bootId, version, user, image.name]))
     .digest('hex')
   const folder = join(cacheFolder, 'acceleration')
   const file = join(folder, `${key.slice(0, 16)}.json`)

@@ -45,7 +45,7 @@ test("default: the customer's disk honours flushes, and the machine boots from i
 
 test('default: its screen and its serial line are served in its own folder, and nowhere else', () => {
   const args = guestArguments(options)
-  expect(valuesOf('-vnc', args)).toEqual(['unix:screen.sock'])
+  expect(valuesOf('-vnc', args)).toEqual(['unix:run/screen.sock'])
   expect(valuesOf('-serial', args)).toEqual(['chardev:console'])
 })
 

@@ -30,10 +30,10 @@ export const guestFiles = {
   disk: 'disk.qcow2',
   seed: 'seed.tar',
   changeSeed: 'change.tar',
-  monitor: 'monitor.sock',
-  console: 'console.sock',
-  screen: 'screen.sock',
-  agent: 'agent.sock',
+  monitor: 'run/monitor.sock',
+  console: 'run/console.sock',
+  screen: 'run/screen.sock',
+  agent: 'run/agent.sock',
   serialLog: 'serial.log',
 } as const
 

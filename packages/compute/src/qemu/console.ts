@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { VpsConsole } from '../console.ts'
 import { DriverError } from '../vps-driver.ts'
 import type { Guest } from './guest.ts'
+import { connectToGuest } from './guest-socket.ts'
 
 /**
- * The consoles of QEMU's guests: Unix sockets in the machine's folder, which only the service and the machine's user
- * can enter. QEMU serves one client of a serial line at a time; later ones would wait unseen, so the one before is
+ * The consoles of QEMU's guests: Unix sockets in the machine's folder, which only the service reaches. QEMU serves one client of a serial line at a time; later ones would wait unseen, so the one before is
  * hung up on.
  */
 export function createQemuConsole({ known }: { known(id: string): Promise<Guest> }): VpsConsole {
@@ -14,7 +14,7 @@ export function createQemuConsole({ known }: { known(id: string): Promise<Guest>
   return {
     async connect(id, type) {
       const guest = await known(id)
-      const socket = connect(type === 'serial' ? guest.console : guest.screen)
+      const socket = connectToGuest(type === 'serial' ? guest.console : guest.screen)
       if (type === 'serial') {
         serialLines.get(id)?.destroy()
         serialLines.set(id, socket)

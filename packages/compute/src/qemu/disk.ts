@@ -5,6 +5,11 @@ import { CommandError, runCommand } from '@coinrack/host/run-command.ts'
 import type { BuiltImage } from '../images/image-store.ts'
 import { DriverError } from '../vps-driver.ts'
 
+/*
+ * What is in a machine's disk file may come from a guest that has taken its QEMU over, and it can name other files: once
+ * a guest has had it, every program that reads it runs as the machine's user.
+ */
+
 const GIB = 1024 ** 3
 const SECTOR = 512
 /** Of a boot sector's partition table. */
@@ -86,25 +91,31 @@ export async function makeDisk(
  * Grows a disk that nothing uses, and its partition, from `fromGb` to `toGb` GiB. A partition table that is not the
  * image's any more is left alone. May be cut short at any point and then repeated.
  */
-export async function growDisk(disk: string, fromGb: number, toGb: number): Promise<void> {
-  if ((await diskSizeGb(disk)) < toGb)
-    await runCommand('qemu-img', ['resize', '-q', '-f', 'qcow2', disk, `${toGb}G`])
+export async function growDisk(
+  disk: string,
+  { fromGb, toGb, owner: user }: { fromGb: number; toGb: number; owner: RunAs | undefined },
+): Promise<void> {
+  if ((await diskSizeGb(disk, user)) < toGb)
+    await runCommand('qemu-img', ['resize', '-q', '-f', 'qcow2', disk, `${toGb}G`], { user })
   const sector = `${disk}.${process.pid}-${++partsMade}.mbr`
   try {
     const of = (file: string) => [`of=${file}`, `bs=${SECTOR}`, 'count=1']
-    await runCommand('qemu-img', ['dd', '-f', 'qcow2', '-O', 'raw', `if=${disk}`, ...of(sector)])
+    await writeFile(sector, '', { mode: 0o600 })
+    if (user) await chown(sector, user.uid, user.gid)
+    await runCommand('qemu-img', ['dd', '-f', 'qcow2', '-O', 'raw', `if=${disk}`, ...of(sector)], { user })
     const mbr = await readFile(sector)
     if (!isOnlyPartition(mbr, fromGb * GIB)) return
     await writeFile(sector, growPartition(mbr, toGb * GIB))
-    await writeSector(disk, sector)
+    await writeSector(disk, sector, user)
   } finally {
     await rm(sector, { force: true })
   }
 }
 
 /** As the guest sees it, also while it runs. */
-export async function diskSizeGb(disk: string): Promise<number> {
-  const { stdout } = await runCommand('qemu-img', ['info', '-U', '--output=json', '-f', 'qcow2', disk])
+export async function diskSizeGb(disk: string, user: RunAs | undefined): Promise<number> {
+  const info = ['info', '-U', '--output=json', '-f', 'qcow2', disk]
+  const { stdout } = await runCommand('qemu-img', info, { user })
   const { 'virtual-size': size } = JSON.parse(stdout) as { 'virtual-size': number }
   return size / GIB
 }
@@ -117,9 +128,10 @@ export function isOnlyPartition(mbr: Buffer, diskBytes: number): boolean {
   return mbr[FIRST_ENTRY + 4] === LINUX && end === diskBytes / SECTOR && others.every((byte) => byte === 0)
 }
 
-const writeSector = (disk: string, sector: string) =>
+const writeSector = (disk: string, sector: string, user?: RunAs) =>
   runCommand('qemu-io', ['-f', 'qcow2', '-c', `write -s ${basename(sector)} 0 ${SECTOR}`, disk], {
     cwd: dirname(disk),
+    user,
   })
 
 /** The boot sector with its first partition reaching to the end of a disk of `diskBytes`. */

@@ -1,5 +1,4 @@
-import { mkdir, readdir, rm, stat, statfs, truncate } from 'node:fs/promises'
-import { cpus, totalmem } from 'node:os'
+import { rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { RunAs } from '@coinrack/host/as-user.ts'
@@ -17,7 +16,7 @@ import { DriverError, type PowerAction, type SshAddress, type VpsDriver } from '
 import { findAcceleration, type Verdict } from './acceleration.ts'
 import { type GuestNetwork, macAddress } from './command-line.ts'
 import { createQemuConsole } from './console.ts'
-import { allocatedBytes, diskSizeGb, growDisk, keepBaseDisk, makeDisk } from './disk.ts'
+import { diskSizeGb, growDisk, keepBaseDisk, makeDisk } from './disk.ts'
 import {
   bootChangeOf,
   cutPower,
@@ -28,7 +27,6 @@ import {
   lastSign,
   lastWords,
   launchGuest,
-  makeFolder,
   readNetworkPolicy,
   readRecord,
   resetGuest,
@@ -40,7 +38,17 @@ import {
   writeRecord,
   writeSeedOnce,
 } from './guest.ts'
+import { hostCapacity, listMachines, refuseWhenFull } from './host-capacity.ts'
 import { hostClockOptions } from './host-clock.ts'
+import {
+  createMachineUsers,
+  defaultUserIds,
+  giveFolder,
+  groupsOfDevice,
+  KVM,
+  makeFolder,
+  type UserIds,
+} from './machine-users.ts'
 import { measureDisk, measureProcess } from './measure.ts'
 import { makeChangeSeed, makeSeed } from './seed.ts'
 import { createQemuSnapshots } from './snapshots.ts'
@@ -53,8 +61,10 @@ export interface QemuDriverOptions {
   dataFolder: string
   /** Built images and probe verdicts: may be emptied at any time. */
   cacheFolder: string
-  /** Who runs the guests; needed when the caller is root. */
+  /** Needed when the caller is root: who tries hardware out. Guests are run by users of their own. */
   user: RunAs | undefined
+  /** Of guests. Default: `defaultUserIds`. */
+  userIds?: UserIds
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
   /** How long a guest may take to shut down before its power is cut. Default one minute. */
@@ -70,24 +80,16 @@ export interface QemuDriver extends VpsDriver {
   prepare(onProgress: (line: string) => void): Promise<Verdict>
 }
 
-const GIB = 1024 ** 3
-const MIB = 1024 ** 2
 /** A first boot writes to the serial port every few seconds, also on a busy host. */
 const HUNG_AFTER_MS = 60_000
 /** A guest can write to its serial port for ever; of what it wrote, this much is kept. */
-const SERIAL_LOG_BYTES = MIB
-/** Socket paths of the kernel hold 107 bytes; ours end in `/machines/vps_.../monitor.sock`. */
-const DATA_FOLDER_BYTES = 107 - '/machines/'.length - 30 - '/monitor.sock'.length
-
-/** Shares of the host that machines may have; the rest is for the service, its database and QEMU itself. */
-const MEMORY_SHARE = 0.75
-const DISK_SHARE = 0.9
-/** Guests rarely compute all at once. */
-const VCPUS_PER_CORE = 8
+const SERIAL_LOG_BYTES = 1024 ** 2
+/** Socket paths of the kernel hold 107 bytes; ours end in `/machines/vps_.../run/monitor.sock`. */
+const DATA_FOLDER_BYTES = 107 - '/machines/'.length - 30 - '/run/monitor.sock'.length
 
 /**
- * Runs machines on this host with QEMU, each from its own disk through its own boot loader, as an unprivileged user,
- * in a network of its own that reaches neither this host nor another machine. Guests outlive this process and are found again by the next.
+ * Runs machines on this host with QEMU, each from its own disk through its own boot loader, as a user of its own
+ * without rights, in a network of its own that reaches neither this host nor another machine. Guests outlive this process and are found again by the next.
  */
 export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const {
@@ -96,6 +98,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     user,
     clock,
     log,
+    userIds = defaultUserIds,
     stopTimeoutMs = 60_000,
     egress = defaultEgress,
   } = options
@@ -111,16 +114,21 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const clockOptions = hostClockOptions()
   const ssh = sshWatch(clock)
   const networks = createMachineNetworks(egress, log)
+  const users = createMachineUsers(machines, user && userIds)
+  const userOf = (guest: Guest) => users.of(guest.id, guest.folder)
   let verdict: Promise<Verdict> | undefined
 
   const acceleration = (onProgress?: (line: string) => void) => {
-    verdict ??= anyImage()
-      .then((image) => findAcceleration({ cacheFolder, image, user, onProgress }))
-      .catch((error) => {
-        verdict = undefined
-        throw error
-      })
+    verdict ??= probe(onProgress).catch((error) => {
+      verdict = undefined
+      throw error
+    })
     return verdict
+  }
+
+  const probe = async (onProgress?: (line: string) => void) => {
+    const prober = user && { ...user, groups: await groupsOfDevice(KVM) }
+    return findAcceleration({ cacheFolder, image: await anyImage(), user: prober, onProgress })
   }
 
   const anyImage = async () => {
@@ -132,23 +140,26 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     const record = await readRecord(guest)
     if (!record) throw new DriverError('machine_unknown', `There is no machine ${guest.id}`)
     const { accelerator } = await acceleration()
-    const { network, within, listen } = await surround(guest, record)
-    await startGuest(guest, record, { accelerator, clockOptions: await clockOptions, network, within, user })
+    const { network, listen, ...around } = await surround(guest, record)
+    await startGuest(guest, record, { accelerator, clockOptions: await clockOptions, network, ...around })
     log.info({ vps: guest.id, accelerator, ...listen }, 'machine started')
   }
 
   const launch = async (guest: Guest, args: string[]) => {
-    const { within } = await surround(guest, (await readRecord(guest))!)
-    await launchGuest(guest, args, { within, user })
+    await launchGuest(guest, args, await surround(guest, (await readRecord(guest))!))
   }
 
   /** Makes what QEMU runs within. Around one that runs already nothing is made: it stays as it was started. */
   const surround = async (guest: Guest, { sshAddress }: GuestRecord) => {
     const isOwn = await networks.isPossible()
     const listen = listenAddress(sshAddress)
-    if (isOwn && !(await runningPid(guest))) await makeNetwork(guest, listen)
+    const owner = await userOf(guest)
+    if (!(await runningPid(guest))) {
+      await giveFolder(guest.folder, owner, [guest.disk, guest.seed, guest.changeSeed, guest.serialLog])
+      if (isOwn) await makeNetwork(guest, listen)
+    }
     const network: GuestNetwork = isOwn ? { kind: 'tap' } : { kind: 'user', listen }
-    return { network, within: isOwn ? networks.enter(guest.id) : [], listen }
+    return { network, within: isOwn ? networks.enter(guest.id) : [], listen, user: owner }
   }
 
   const makeNetwork = async (guest: Guest, listen: SshAddress) => {
@@ -163,9 +174,10 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const grow = async (guest: Guest, wantedGb: number): Promise<number> => {
     const record = await readRecord(guest)
     if (!record) return wantedGb
-    const haveGb = record.diskGb ?? (await diskSizeGb(guest.disk))
+    const owner = await userOf(guest)
+    const haveGb = record.diskGb ?? (await diskSizeGb(guest.disk, owner))
     if (haveGb >= wantedGb || (await runningPid(guest))) return haveGb
-    await growDisk(guest.disk, haveGb, wantedGb)
+    await growDisk(guest.disk, { fromGb: haveGb, toGb: wantedGb, owner })
     log.info({ vps: guest.id, haveGb, wantedGb }, 'disk grown')
     return wantedGb
   }
@@ -191,7 +203,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   return {
     console: createQemuConsole({ known }),
     snapshots: createQemuSnapshots({
-      user,
+      userOf,
       clock,
       known,
       start,
@@ -216,10 +228,11 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         if ((await stat(guest.disk).catch(() => undefined)) === undefined) {
           const image = await images.get(spec.image)
           await refuseWhenFull(dataFolder)
-          await makeFolder(guest, user)
-          await writeSeedOnce(guest, makeSeed(spec, clock.now()), user)
+          const owner = await userOf(guest)
+          await makeFolder(guest.folder, owner)
+          await writeSeedOnce(guest, makeSeed(spec, clock.now()), owner)
           const base = await keepBaseDisk(image, baseImages)
-          await makeDisk(guest.disk, { base, mbr: image.mbr, diskGb: spec.diskGb, owner: user })
+          await makeDisk(guest.disk, { base, mbr: image.mbr, diskGb: spec.diskGb, owner })
         }
         const { vcpus, memoryMb, sshAddress } = spec
         const diskGb = await grow(guest, spec.diskGb)
@@ -260,7 +273,9 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     async changeAtBoot(id, change) {
       const guest = await known(id)
       checkBootChange(change)
-      await oneByOne(id, () => writeChangeSeed(guest, makeChangeSeed(change, clock.now()), user))
+      await oneByOne(id, async () =>
+        writeChangeSeed(guest, makeChangeSeed(change, clock.now()), await userOf(guest)),
+      )
     },
 
     async destroy(id) {
@@ -269,6 +284,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         const guest = guestAt(machines, id)
         await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
         if (await networks.isPossible()) await networks.remove(id)
+        await users.free(id, guest.folder)
         await rm(guest.folder, { recursive: true, force: true })
         ssh.forget(id)
       })
@@ -306,35 +322,10 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
 
     list: () => listMachines(machines),
 
-    async capacity() {
-      await mkdir(dataFolder, { recursive: true })
-      const { bavail, bsize } = await statfs(dataFolder)
-      const ids = await listMachines(machines)
-      const used = await Promise.all(ids.map((id) => allocatedBytes(guestAt(machines, id).disk)))
-      const diskBytes = bavail * bsize + used.reduce((sum, bytes) => sum + bytes, 0)
-      return {
-        vcpus: cpus().length * VCPUS_PER_CORE,
-        memoryMb: Math.floor((totalmem() * MEMORY_SHARE) / MIB),
-        diskGb: Math.floor((diskBytes * DISK_SHARE) / GIB),
-      }
-    },
+    capacity: () => hostCapacity(dataFolder, machines),
 
     images: () => images.status(),
   }
-}
-
-async function listMachines(machines: string): Promise<string[]> {
-  const names = await readdir(machines).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-  return names.filter(isMachineId)
-}
-
-async function refuseWhenFull(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true })
-  const { bavail, bsize } = await statfs(folder)
-  if (bavail * bsize < GIB) throw new DriverError('no_space', `Less than 1 GiB is free under ${folder}`)
 }
 
 async function limitSerialLog({ serialLog }: Guest): Promise<void> {

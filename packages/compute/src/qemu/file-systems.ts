@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
-import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
+import { connectToGuest } from './guest-socket.ts'
 
 /*
  * The guest agent, as far as snapshots need it: file systems that are written out and hold still, and the clock.
@@ -30,7 +30,7 @@ export async function setGuestTime(agent: string, now: Date): Promise<void> {
 }
 
 async function askAgent(path: string, timeoutMs: number, command: string, args?: object): Promise<unknown> {
-  const socket = connect(path)
+  const socket = connectToGuest(path)
   socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`The guest agent does not answer ${command}`)))
   const mark = randomInt(1, 2 ** 40)
   // The mark comes back first: what stands before it answers an earlier client.

@@ -1,6 +1,7 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GuestError } from '../guest-channel.ts'
+import { connectToGuest } from './guest-socket.ts'
 
 /*
  * The QEMU guest agent's protocol: one JSON object per line over a serial channel that does not know connections, so
@@ -47,7 +48,7 @@ type Json = Record<string, unknown>
 /** One command and its answer. The connection is opened for it alone, so that others have their turn. */
 export async function askAgent(options: AgentOptions, execute: string, args: Json = {}): Promise<unknown> {
   const { path, newMark, syncMs = SYNC_MS } = options
-  const socket = connect(path)
+  const socket = connectToGuest(path)
   try {
     const lines = answersOf(socket)
     const mark = newMark()

@@ -1,5 +1,5 @@
-import { chown, link, mkdir, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chown, link, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import {
@@ -45,6 +45,7 @@ export interface Guest {
   snapshots: string
 }
 
+const LAUNCH_SCRIPT = join(import.meta.dirname, 'launch.sh')
 const START_TIMEOUT_MS = 15_000
 const POLL_MS = 100
 /** A guest that is still booting does not hear the power button: it is pressed again. */
@@ -147,12 +148,14 @@ export interface StartOptions {
   network: GuestNetwork
   /** Programs that bring QEMU into the machine's network, before its command line. */
   within?: string[]
+  /** Files of control groups that QEMU joins by them. */
+  limits?: string[]
   user: RunAs | undefined
 }
 
 /** Starts QEMU for the machine unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
 export async function startGuest(guest: Guest, record: GuestRecord, options: StartOptions): Promise<void> {
-  const { accelerator, clockOptions, network, within, user } = options
+  const { accelerator, clockOptions, network, within, limits, user } = options
   const { vcpus, memoryMb } = record
   const isFirstBoot = await isFirstBootPending(guest)
   const isChangeWaiting = (await bootChangeOf(guest)) === 'waiting'
@@ -166,14 +169,14 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
     network,
     isChangeWaiting,
   })
-  await launchGuest(guest, args, { within, user })
+  await launchGuest(guest, args, { within, limits, user })
 }
 
 /** Starts QEMU with these arguments unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
 export async function launchGuest(
   guest: Guest,
   args: string[],
-  { within, user }: Pick<StartOptions, 'within' | 'user'>,
+  { within = [], limits = [], user }: Pick<StartOptions, 'within' | 'limits' | 'user'>,
 ): Promise<void> {
   try {
     await rm(guest.logFile, { force: true })
@@ -186,7 +189,7 @@ export async function launchGuest(
       pidFile: guest.pidFile,
       logFile: guest.logFile,
       user,
-      within,
+      within: ['sh', LAUNCH_SCRIPT, user ? `${user.uid}:${user.gid}` : '-', ...limits, '--', ...within],
     })
   } catch (error) {
     if (!(error instanceof AlreadyRunsError))
@@ -227,13 +230,6 @@ async function makeEmpty(file: string, owner: RunAs | undefined): Promise<void> 
   const handle = await open(file, 'w', 0o600)
   if (owner) await handle.chown(owner.uid, owner.gid)
   await handle.close()
-}
-
-/** Makes the machine's folder, which only the user that runs it can enter. */
-export async function makeFolder(guest: Guest, owner: RunAs | undefined): Promise<void> {
-  await mkdir(dirname(guest.folder), { recursive: true, mode: 0o755 })
-  await mkdir(guest.folder, { recursive: true, mode: 0o700 })
-  if (owner) await chown(guest.folder, owner.uid, owner.gid)
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): undefined {

@@ -1,5 +1,6 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { connectToGuest } from './guest-socket.ts'
 
 /*
  * QEMU's machine protocol (QMP): one JSON object per line over a Unix socket. QEMU greets, wants `qmp_capabilities`
@@ -34,7 +35,7 @@ export async function withMonitor<T>(
   use: (monitor: Monitor) => Promise<T>,
   { timeoutMs = TIMEOUT_MS } = {},
 ): Promise<T> {
-  const socket = connect(path)
+  const socket = connectToGuest(path)
   socket.setTimeout(timeoutMs, () => socket.destroy(new MonitorError(`No answer from ${path}`)))
   const replies = readReplies(socket)
   const execute = async (command: string, args?: Record<string, unknown>) => {

@@ -74,16 +74,18 @@ export async function changeSnapshot(
 }
 
 /** The snapshots in the disk. The machine may run. */
-export async function tagsIn(disk: string): Promise<string[]> {
-  const { stdout } = await runCommand('qemu-img', ['info', '-U', '--output=json', '-f', 'qcow2', disk])
+export async function tagsIn(disk: string, user: RunAs | undefined): Promise<string[]> {
+  const info = ['info', '-U', '--output=json', '-f', 'qcow2', disk]
+  const { stdout } = await runCommand('qemu-img', info, { user })
   const { snapshots = [] } = JSON.parse(stdout) as { snapshots?: { name: string }[] }
   return snapshots.map(({ name }) => name)
 }
 
 /** Whether every table of the disk, those of its snapshots included, is as it should be. The machine must hold still. */
-export async function isSound(disk: string): Promise<boolean> {
+export async function isSound(disk: string, user: RunAs | undefined): Promise<boolean> {
+  const check = ['check', '-q', '-U', '-f', 'qcow2', disk]
   try {
-    await runCommand('qemu-img', ['check', '-q', '-U', '-f', 'qcow2', disk], { timeoutMs: LONGEST_MS })
+    await runCommand('qemu-img', check, { user, timeoutMs: LONGEST_MS })
     return true
   } catch (error) {
     if (!(error instanceof CommandError) || error.exitCode === null) throw error

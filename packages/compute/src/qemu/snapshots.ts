@@ -23,7 +23,8 @@ const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
 export interface QemuSnapshotsOptions {
-  user: RunAs | undefined
+  /** Who runs the machine, and works on its disk. */
+  userOf(guest: Guest): Promise<RunAs | undefined>
   clock: { now(): Date }
   /** The machine, or `machine_unknown`. */
   known(id: string): Promise<Guest>
@@ -38,14 +39,18 @@ export interface QemuSnapshotsOptions {
 
 /** Snapshots inside the machine's own disk file: no chain of files grows, and all goes with the machine. */
 export function createQemuSnapshots(options: QemuSnapshotsOptions): VpsSnapshots {
-  const { user, clock, known, start, launch, alone, changed } = options
+  const { userOf, clock, known, start, launch, alone, changed } = options
+  const change = async (guest: Guest, action: 'create' | 'apply' | 'delete', tag: string) =>
+    changeSnapshot(guest.disk, action, tag, await userOf(guest))
+  const tags = async (guest: Guest) => tagsIn(guest.disk, await userOf(guest))
+  const sound = async (guest: Guest) => isSound(guest.disk, await userOf(guest))
 
   async function takeAlone(guest: Guest, id: string, memory: boolean): Promise<Kept> {
     const pid = await runningPid(guest)
     if (pid === undefined) {
       if (memory)
         throw new DriverError('guest_failed', `${guest.id} does not run: there is no memory to keep`)
-      await changeSnapshot(guest.disk, 'create', id, user)
+      await change(guest, 'create', id)
       return keep(guest, id, { consistency: 'off' })
     }
     if (memory) {
@@ -64,7 +69,7 @@ export function createQemuSnapshots(options: QemuSnapshotsOptions): VpsSnapshots
     changed(guest.id)
     if (!args) {
       await cutPower(guest)
-      await changeSnapshot(guest.disk, 'apply', id, user)
+      await change(guest, 'apply', id)
       if (runs) await start(guest)
       return
     }
@@ -87,8 +92,8 @@ export function createQemuSnapshots(options: QemuSnapshotsOptions): VpsSnapshots
     // A machine that stands still has nothing left unwritten, so that its disk can be checked.
     if (pid) await withPatience(guest.monitor, ({ execute }) => execute('stop'))
     try {
-      const isThere = (await tagsIn(guest.disk).catch((): string[] => [])).includes(id)
-      if (!isThere || !(await isSound(guest.disk)))
+      const isThere = (await tags(guest).catch((): string[] => [])).includes(id)
+      if (!isThere || !(await sound(guest)))
         throw new DriverError('snapshot_damaged', `The snapshot ${id} of ${guest.id} cannot be read`)
       return await takeAlone(guest, GUARD, pid !== undefined)
     } catch (error) {
@@ -100,12 +105,12 @@ export function createQemuSnapshots(options: QemuSnapshotsOptions): VpsSnapshots
   async function removeAlone(guest: Guest, id: string): Promise<void> {
     await rm(recordFile(guest, id), { force: true })
     // QEMU gives a disk up whose tables it finds broken: better to lose some space.
-    if (await holdStill(guest, () => isSound(guest.disk))) await deleteTag(guest, id)
+    if (await holdStill(guest, () => sound(guest))) await deleteTag(guest, id)
   }
 
   async function deleteTag(guest: Guest, id: string): Promise<void> {
-    if (!(await tagsIn(guest.disk)).includes(id)) return
-    if ((await runningPid(guest)) === undefined) return changeSnapshot(guest.disk, 'delete', id, user)
+    if (!(await tags(guest)).includes(id)) return
+    if ((await runningPid(guest)) === undefined) return change(guest, 'delete', id)
     await withPatience(guest.monitor, ({ execute }) =>
       execute('blockdev-snapshot-delete-internal-sync', { device: 'root', name: id }),
     )

@@ -1,0 +1,31 @@
+import { mkdir, readlink, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/**
+ * Which machine has which number of something that a host has once, whichever service the machine belongs to: one
+ * symbolic link per number that names the machine, since making one is a single step that only one can win. The folder
+ * is emptied by a reboot. Needs root.
+ */
+export function hostClaims(kind: string) {
+  const folder = join('/run/coinrack', kind)
+  const linkOf = (number: number) => join(folder, String(number))
+  return {
+    /** Whether the number is the machine's now. */
+    async claim(number: number, id: string): Promise<boolean> {
+      await mkdir(folder, { recursive: true, mode: 0o755 })
+      try {
+        await symlink(id, linkOf(number))
+        return true
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      }
+      // One that is freed meanwhile is nobody's: the caller goes on to the next.
+      return (await readlink(linkOf(number)).catch(() => undefined)) === id
+    },
+
+    /** Gives the number up, if it is the machine's. */
+    async free(number: number, id: string): Promise<void> {
+      if ((await readlink(linkOf(number)).catch(() => undefined)) === id) await rm(linkOf(number))
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RunAs } from '@coinrack/host/as-user.ts'
+import { runCommand } from '@coinrack/host/run-command.ts'
+import { serviceUser } from '@coinrack/host/service-user.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeSpec } from '../testing.ts'
+import { createQemuDriver, type QemuDriver } from './driver.ts'
+import { type Guest, guestAt, runningPid } from './guest.ts'
+
+/** Two real machines that need not boot: what the process of one can do to the other, and to the host. */
+
+const IMAGE = process.env.COINRACK_TEST_IMAGE ?? 'debian-13'
+const cacheFolder =
+  process.env.COINRACK_CACHE ??
+  (process.getuid?.() === 0 ? '/var/cache/coinrack' : join(homedir(), '.cache/coinrack'))
+
+describe.skipIf(process.getuid?.() !== 0)('isolation of QEMU', { timeout: 3 * 60_000 }, () => {
+  const [specA, specB] = [20_401, 20_402].map((port) =>
+    makeSpec({ image: IMAGE, sshAddress: { host: '127.0.0.1', port: port + 2 * (process.pid % 1000) } }),
+  ) as [ReturnType<typeof makeSpec>, ReturnType<typeof makeSpec>]
+  let dataFolder: string
+  let driver: QemuDriver
+  let a: Guest
+  let b: Guest
+  let pidOfA: number
+  let pidOfB: number
+  let user: RunAs
+
+  beforeAll(async () => {
+    dataFolder = await mkdtemp(join(tmpdir(), 'coinrack-vps-'))
+    await runCommand('chmod', ['711', dataFolder])
+    const clock = { now: () => new Date() }
+    driver = createQemuDriver({
+      ...{ dataFolder, cacheFolder, clock },
+      user: await serviceUser(),
+      log: { info: () => {} },
+    })
+    await driver.prepare(() => {})
+    for (const spec of [specA, specB]) await driver.ensure(spec)
+    a = guestAt(join(dataFolder, 'machines'), specA.id)
+    b = guestAt(join(dataFolder, 'machines'), specB.id)
+    pidOfA = (await runningPid(a))!
+    pidOfB = (await runningPid(b))!
+    const { uid, gid } = await stat(a.disk)
+    user = { uid, gid, groups: [] }
+  }, 30 * 60_000)
+
+  afterAll(async () => {
+    for (const spec of [specA, specB]) await driver.destroy(spec.id)
+    await rm(dataFolder, { recursive: true })
+  })
+
+  const status = (pid: number) => readFile(`/proc/${pid}/status`, 'utf8')
+  /** As the user of the first machine, with nothing but that user's rights. */
+  const tries = (...command: string[]) =>
+    runCommand(command[0]!, command.slice(1), { user }).then(
+      () => 'allowed',
+      () => 'refused',
+    )
+
+  test('default: each process has a user of its own, no capability, a filter of system calls', async () => {
+    const [ofA, ofB] = [await status(pidOfA), await status(pidOfB)]
+    expect(ofA).toMatch(new RegExp(`^Uid:\\t${user.uid}\\t${user.uid}\\t${user.uid}\\t${user.uid}$`, 'm'))
+    expect(ofB).not.toContain(String(user.uid))
+    for (const text of [ofA, ofB]) {
+      for (const set of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'])
+        expect(text).toContain(`Cap${set}:\t${'0'.repeat(16)}`)
+      expect(text).toMatch(/^Seccomp:\t2$/m)
+      expect(text).toMatch(/^NoNewPrivs:\t1$/m)
+      expect(text).toMatch(/^Groups:\s*$/m)
+    }
+    expect(await readFile(`/proc/${pidOfA}/limits`, 'utf8')).toMatch(/^Max core file size +0 +0 /m)
+  })
+
+  test('behavior: it reaches no file, no socket and no memory of the other', async () => {
+    expect(await tries('dd', `if=${a.disk}`, 'of=/dev/null', 'count=1')).toBe('allowed')
+    const files = [b.disk, b.seed, b.serialLog, b.logFile, b.recordFile, b.pidFile]
+    for (const file of files)
+      expect([file, await tries('dd', `if=${file}`, 'of=/dev/null', 'count=1')]).toEqual([file, 'refused'])
+    for (const socket of [b.monitor, b.console, b.screen, b.agent])
+      expect([
+        socket,
+        await tries(
+          'perl',
+          '-MIO::Socket::UNIX',
+          '-e',
+          'IO::Socket::UNIX->new(Peer => shift) or exit 1',
+          socket,
+        ),
+      ]).toEqual([socket, 'refused'])
+    const memory = `open(my $m, "<", "/proc/${pidOfB}/mem") or exit 1`
+    expect(await tries('perl', '-e', memory)).toBe('refused')
+    expect(await tries('ls', `/proc/${pidOfB}/fd`)).toBe('refused')
+    expect(await tries('kill', '-0', String(pidOfB))).toBe('refused')
+    expect(await tries('ls', b.folder)).toBe('refused')
+  })
+
+  test('behavior: of its own it reaches what it works with, and no socket once it runs', async () => {
+    for (const file of [a.recordFile, a.logFile, a.networkFile, a.pidFile])
+      expect([file, await tries('dd', `of=${file}`, 'if=/dev/zero', 'count=1', 'conv=notrunc')]).toEqual([
+        file,
+        'refused',
+      ])
+    for (const socket of [a.monitor, a.console, a.screen, a.agent])
+      expect([socket, await tries('test', '-e', socket)]).toEqual([socket, 'refused'])
+    expect(await tries('ln', '-s', '/etc/shadow', join(a.folder, 'run', 'more.sock'))).toBe('refused')
+    expect(await tries('ln', '-s', '/etc/shadow', `${a.recordFile}.part`)).toBe('refused')
+    expect(await tries('rm', '-f', a.serialLog)).toBe('refused')
+  })
+
+  test('behavior: the image that machines build on is read, and never written', async () => {
+    const [name] = await readdir(join(dataFolder, 'base-images'))
+    const image = join(dataFolder, 'base-images', name!)
+    expect(await tries('dd', `if=${image}`, 'of=/dev/null', 'count=1')).toBe('allowed')
+    expect(await tries('dd', 'if=/dev/zero', `of=${image}`, 'count=0', 'conv=notrunc')).toBe('refused')
+    expect(await tries('touch', join(dataFolder, 'base-images', 'other'))).toBe('refused')
+  })
+
+  test('behavior: no network of the host, and no tap but its own', async () => {
+    const namespaceOf = async (pid: number | 'self') => (await stat(`/proc/${pid}/ns/net`)).ino
+    expect(
+      new Set([await namespaceOf(pidOfA), await namespaceOf(pidOfB), await namespaceOf('self')]).size,
+    ).toBe(3)
+    expect(await tries('nsenter', `--net=/proc/${pidOfB}/ns/net`, 'true')).toBe('refused')
+    expect(await tries('ip', 'tuntap', 'add', 'mine', 'mode', 'tap')).toBe('refused')
+  })
+
+  test('behavior: nothing of a user is left when its machine is gone', async () => {
+    const { uid } = await stat(b.disk)
+    expect(await readdir('/run/coinrack/users')).toContain(String(uid))
+    await driver.destroy(specB.id)
+    expect(await readdir('/run/coinrack/users')).not.toContain(String(uid))
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+    const all = await Promise.all(pids.map((pid) => status(Number(pid)).catch(() => '')))
+    expect(all.filter((text) => text.includes(`Uid:\t${user.uid}\t`))).toHaveLength(1)
+    expect(all.filter((text) => text.includes(`Uid:\t${uid}\t`))).toEqual([])
+  })
+})
