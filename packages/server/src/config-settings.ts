@@ -1,3 +1,5 @@
+import { DEFAULT_PARENT } from '@coinrack/compute/control-groups/control-groups.ts'
+import { defaultDiskLimits } from '@coinrack/compute/control-groups/limits.ts'
 import { defaultEgress } from '@coinrack/compute/network/machine-ruleset.ts'
 import { defaultUserIds } from '@coinrack/compute/qemu/machine-users.ts'
 import type { z } from 'zod'
@@ -96,6 +98,24 @@ export const settings = {
     doc: 'Numbers of the users that machines run as when the service is root, each as one of its own: for nothing else on the host. Both ends included.',
     schema: values.userIds,
     default: `${defaultUserIds.from}-${defaultUserIds.to}`,
+  },
+  guestControlGroup: {
+    name: 'COINRACK_GUEST_CONTROL_GROUP',
+    doc: 'Control group that holds one for each machine, as a path below the root of every hierarchy. Limits that you set on it hold for all machines together.',
+    schema: values.controlGroup,
+    default: DEFAULT_PARENT,
+  },
+  guestDiskMegabytes: {
+    name: 'COINRACK_GUEST_DISK_MEGABYTES',
+    doc: "Megabytes per second that each machine reads, and that it writes, on the host's disk.",
+    schema: values.perSecond,
+    default: String(defaultDiskLimits.megabytes),
+  },
+  guestDiskOperations: {
+    name: 'COINRACK_GUEST_DISK_OPERATIONS',
+    doc: "Operations per second, of reading and of writing each, that each machine makes on the host's disk.",
+    schema: values.perSecond,
+    default: String(defaultDiskLimits.operations),
   },
   trustedProxies: {
     name: 'COINRACK_TRUSTED_PROXIES',

@@ -132,6 +132,15 @@ export const megabits = value('megabits per second, from 1 to 100000', (text) =>
   wholeNumber(text, 1, 100_000),
 )
 
+export const perSecond = value('a number per second, from 1 to 10000000', (text) =>
+  wholeNumber(text, 1, 10_000_000),
+)
+
+/** `/coinrack`, `/machine.slice/coinrack`. */
+export const controlGroup = value('a path of a control group, such as /coinrack', (text) =>
+  /^(\/[\w][\w.@:-]*)+$/.test(text) ? text : undefined,
+)
+
 function isNetwork(text: string): boolean {
   const [address = '', length, ...rest] = text.split('/')
   const version = isIP(address)

@@ -81,6 +81,8 @@ async function main(): Promise<void> {
     cacheFolder,
     user,
     userIds: config.guestUsers,
+    controlGroup: config.guestControlGroup,
+    diskLimits: { megabytes: config.guestDiskMegabytes, operations: config.guestDiskOperations },
     clock,
     log,
     egress,

@@ -1,9 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeGroup } from '@coinrack/compute/control-groups/control-groups.ts'
 import { removeNetwork } from '@coinrack/compute/network/machine-networks.ts'
 import { type Guest, guestAt, stopGuest } from '@coinrack/compute/qemu/guest.ts'
 import { adoptDetached, stopDetached } from '@coinrack/host/detached-process.ts'
-import { ConfigError, loadConfig } from './config.ts'
+import { type Config, ConfigError, loadConfig } from './config.ts'
 import { dataLayout } from './data-layout.ts'
 import { stopEmbeddedPostgres } from './database/embedded.ts'
 import { readConfigFile } from './read-config-file.ts'
@@ -18,7 +19,7 @@ const SERVICE_MS = 30_000
 const MACHINE_MS = 30_000
 const PROGRAM_MS = 20_000
 
-async function stopAll(dataFolder: string): Promise<void> {
+async function stopAll({ dataFolder, guestControlGroup }: Config): Promise<void> {
   const { machines, run, servicePidFile, postgresPidFile } = dataLayout(dataFolder)
   // The service first, so that nothing is started again; the database last, as the others may still be writing.
   await end('service', servicePidFile, () => stopDetached(servicePidFile, { timeoutMs: SERVICE_MS }))
@@ -27,6 +28,7 @@ async function stopAll(dataFolder: string): Promise<void> {
   const endGuest = async (guest: Guest) => {
     await stopGuest(guest, MACHINE_MS)
     await removeNetwork(guest.id)
+    await removeGroup(guestControlGroup, guest.id)
   }
   await Promise.all(guests.map((guest) => end(guest.id, guest.pidFile, () => endGuest(guest))))
 
@@ -59,8 +61,9 @@ async function namesIn(folder: string, options?: { recursive: boolean }): Promis
 }
 
 try {
-  const { dataFolder } = loadConfig(process.env, readConfigFile)
-  await stopAll(dataFolder)
+  const config = loadConfig(process.env, readConfigFile)
+  const { dataFolder } = config
+  await stopAll(config)
   console.log(`Nothing runs on ${dataFolder} any more; npm start goes on from here.`)
 } catch (error) {
   console.error(error instanceof ConfigError ? error.message : error)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { adoptDetached } from '@coinrack/host/detached-process.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DEFAULT_PARENT, groupFolders } from '../control-groups/control-groups.ts'
 import { createImageStore } from '../images/image-store.ts'
 import { networkTraces } from '../network/testing.ts'
 import { vpsDriverSuite } from '../vps-driver.suite.ts'
@@ -71,6 +73,7 @@ vpsDriverSuite(`QEMU with ${IMAGE}`, async () => {
       ...(await readdir(join(dataFolder, 'machines', id)).catch(() => [])).map((file) => `file ${file}`),
       ...((await listens(access.spec.sshAddress.port)) ? ['port'] : []),
       ...(await networkTraces(id)),
+      ...(await groupFolders(DEFAULT_PARENT, id)).filter((folder) => existsSync(folder)),
     ],
     inside: (_, command) => access.byKey(command),
     close: () => rm(dataFolder, { recursive: true }),

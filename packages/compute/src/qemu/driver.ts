@@ -5,6 +5,8 @@ import type { RunAs } from '@coinrack/host/as-user.ts'
 import { stopDetached } from '@coinrack/host/detached-process.ts'
 import { isFreePort } from '@coinrack/host/free-port.ts'
 import type { VpsConsole } from '../console.ts'
+import { createControlGroups, DEFAULT_PARENT } from '../control-groups/control-groups.ts'
+import { type DiskLimits, defaultDiskLimits } from '../control-groups/limits.ts'
 import { osImages } from '../images/catalog.ts'
 import { createImageStore } from '../images/image-store.ts'
 import { createMachineNetworks } from '../network/machine-networks.ts'
@@ -67,6 +69,10 @@ export interface QemuDriverOptions {
   userIds?: UserIds
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
+  /** The control group that holds those of machines. Default: `DEFAULT_PARENT`. */
+  controlGroup?: string
+  /** What each machine may do with the host's disk. Default: `defaultDiskLimits`. */
+  diskLimits?: DiskLimits
   /** How long a guest may take to shut down before its power is cut. Default one minute. */
   stopTimeoutMs?: number
   /** What no machine may reach. Default: `defaultEgress`. */
@@ -99,6 +105,8 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     clock,
     log,
     userIds = defaultUserIds,
+    controlGroup: parent = DEFAULT_PARENT,
+    diskLimits: disk = defaultDiskLimits,
     stopTimeoutMs = 60_000,
     egress = defaultEgress,
   } = options
@@ -114,6 +122,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const clockOptions = hostClockOptions()
   const ssh = sshWatch(clock)
   const networks = createMachineNetworks(egress, log)
+  const groups = createControlGroups({ parent, disk, dataFolder, log })
   const users = createMachineUsers(machines, user && userIds)
   const userOf = (guest: Guest) => users.of(guest.id, guest.folder)
   let verdict: Promise<Verdict> | undefined
@@ -150,16 +159,18 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   }
 
   /** Makes what QEMU runs within. Around one that runs already nothing is made: it stays as it was started. */
-  const surround = async (guest: Guest, { sshAddress }: GuestRecord) => {
+  const surround = async (guest: Guest, record: GuestRecord) => {
     const isOwn = await networks.isPossible()
-    const listen = listenAddress(sshAddress)
+    const listen = listenAddress(record.sshAddress)
     const owner = await userOf(guest)
+    let limits: string[] = []
     if (!(await runningPid(guest))) {
       await giveFolder(guest.folder, owner, [guest.disk, guest.seed, guest.changeSeed, guest.serialLog])
       if (isOwn) await makeNetwork(guest, listen)
+      if (await groups.isPossible()) limits = await groups.make(guest.id, record)
     }
     const network: GuestNetwork = isOwn ? { kind: 'tap' } : { kind: 'user', listen }
-    return { network, within: isOwn ? networks.enter(guest.id) : [], listen, user: owner }
+    return { network, within: isOwn ? networks.enter(guest.id) : [], limits, listen, user: owner }
   }
 
   const makeNetwork = async (guest: Guest, listen: SshAddress) => {
@@ -284,6 +295,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         const guest = guestAt(machines, id)
         await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
         if (await networks.isPossible()) await networks.remove(id)
+        if (await groups.isPossible()) await groups.remove(id)
         await users.free(id, guest.folder)
         await rm(guest.folder, { recursive: true, force: true })
         ssh.forget(id)

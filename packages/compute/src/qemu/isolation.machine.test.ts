@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -5,6 +6,7 @@ import type { RunAs } from '@coinrack/host/as-user.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DEFAULT_PARENT, groupFolders } from '../control-groups/control-groups.ts'
 import { makeSpec } from '../testing.ts'
 import { createQemuDriver, type QemuDriver } from './driver.ts'
 import { type Guest, guestAt, runningPid } from './guest.ts'
@@ -127,10 +129,28 @@ describe.skipIf(process.getuid?.() !== 0)('isolation of QEMU', { timeout: 3 * 60
     expect(await tries('ip', 'tuntap', 'add', 'mine', 'mode', 'tap')).toBe('refused')
   })
 
+  test('default: what it takes of the host is limited, and all that it took was counted', async () => {
+    const folders = (await groupFolders(DEFAULT_PARENT, specA.id)).filter((folder) => existsSync(folder))
+    if (folders.length === 0) return
+    const read = async (...names: string[]) => {
+      const files = folders.flatMap((folder) => names.map((name) => join(folder, name)))
+      const all = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')))
+      return all.join('').trim()
+    }
+    for (const folder of folders)
+      expect(await readFile(join(folder, 'cgroup.procs'), 'utf8')).toBe(`${pidOfA}\n`)
+    expect(await read('cpu.cfs_quota_us', 'cpu.max')).toMatch(/^100000( 100000)?$/)
+    expect(await read('memory.limit_in_bytes', 'memory.max')).toBe(String(1024 * 1024 ** 2))
+    expect(await read('pids.max')).toBe('129')
+    const resident = Number(/^RssAnon:\s+(\d+)/m.exec(await status(pidOfA))![1]) * 1024
+    expect(Number(await read('memory.usage_in_bytes', 'memory.current'))).toBeGreaterThan(resident * 0.8)
+  })
+
   test('behavior: nothing of a user is left when its machine is gone', async () => {
     const { uid } = await stat(b.disk)
     expect(await readdir('/run/coinrack/users')).toContain(String(uid))
     await driver.destroy(specB.id)
+    expect((await groupFolders(DEFAULT_PARENT, specB.id)).filter((folder) => existsSync(folder))).toEqual([])
     expect(await readdir('/run/coinrack/users')).not.toContain(String(uid))
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
     const all = await Promise.all(pids.map((pid) => status(Number(pid)).catch(() => '')))
