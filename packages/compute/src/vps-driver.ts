@@ -12,21 +12,23 @@ export interface VpsDriver {
    * says `sshReady`. Of calls at the same moment, also from several processes, one machine comes. The first call fixes
    * image, names and keys; processors, memory and address of later ones hold from the next start, and a disk grows while
    * the machine does not run (never shrinks), with the file system of an untouched partition table at the next boot.
-   * Throws DriverError `image_unknown`, `image_not_ready`, `spec_invalid`, `no_space`, `guest_failed`.
+   * Throws DriverError `image_unknown`, `image_not_ready`, `spec_invalid`, `no_space`, `port_taken`, `guest_failed`.
    */
   ensure(spec: VpsSpec): Promise<void>
   /**
    * Brings the machine into the state that the action names, and returns when it is there. Already so: nothing is done.
    * `stop` asks the guest and, when it does not obey in time, cuts its power; `reboot` is that and `start`.
-   * Throws DriverError `machine_unknown`, `guest_failed`.
+   * Throws DriverError `machine_unknown`, `port_taken`, `guest_failed`.
    */
   power(id: string, action: PowerAction): Promise<void>
   /**
    * Makes the machine's network so, now and at each later start, whether it runs or not: in one step, and
    * connections that are open go on. Before the first call everything is open that the operator leaves open.
-   * Throws DriverError `machine_unknown`, `spec_invalid`, `unsupported`, `guest_failed`.
+   * Throws DriverError `machine_unknown`, `spec_invalid`, `unsupported`, `port_taken`, `guest_failed`.
    */
   applyNetwork(id: string, policy: NetworkPolicy): Promise<void>
+  /** Public ports that lead to machines of this host, those of other services included, as far as it is known. */
+  usedPorts(): Promise<ReadonlySet<number>>
   /** Whether machines here have networks of their own; where not, `applyNetwork` takes nothing but the open policy. */
   hasOwnNetworks(): Promise<boolean>
   /**
@@ -139,6 +141,8 @@ export type DriverErrorCode =
   | 'unsupported'
   /** The machine did not start, or did not answer its monitor. */
   | 'guest_failed'
+  /** Something else on this host is reached at its address and port. */
+  | 'port_taken'
 
 /** What every driver throws; `code` is stable, the message says with which values. */
 export class DriverError extends Error {

@@ -21,6 +21,7 @@ import {
  *   fail-boot...       ends by itself in every first boot: observed as failed
  *   fail-ensure-N...   the first N calls of `ensure` throw `guest_failed`
  *   no-space...        `ensure` throws `no_space`
+ *   port-taken...      `ensure` throws `port_taken` for the port of its first call
  *   fail-network...    `applyNetwork` throws `guest_failed`
  */
 
@@ -59,6 +60,8 @@ export interface FakeDriver extends VpsDriver {
   finishBoot(id: string): void
   /** Ends the machine as a power cut would. */
   crash(id: string): void
+  /** That lead to machines of another service. */
+  readonly portsOfOthers: Set<number>
 }
 
 export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
@@ -67,6 +70,8 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
   const machines = new Map<string, FakeMachine>()
   const calls: string[] = []
   const failures = new Map<string, number>()
+  const firstPorts = new Map<string, number>()
+  const portsOfOthers = new Set<number>()
   const finished = new Set<string>()
   const oneByOne = oneAtATime()
 
@@ -115,6 +120,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
   return {
     machines,
     calls,
+    portsOfOthers,
 
     finishBoot(id) {
       finished.add(id)
@@ -127,7 +133,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     ensure(spec) {
       return oneByOne(spec.id, async () => {
         calls.push(`ensure ${spec.id}`)
-        failBySentinel(spec, failures)
+        failBySentinel(spec, failures, firstPorts)
         if (!machines.has(spec.id)) {
           const image = images.find(({ slug }) => slug === spec.image)
           if (!image) throw new DriverError('image_unknown', `There is no image "${spec.image}"`)
@@ -169,6 +175,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     },
 
     hasOwnNetworks: async () => hasOwnNetworks,
+    usedPorts: async () => portsOfOthers,
 
     async changeAtBoot(id, wanted) {
       calls.push(`changeAtBoot ${id}`)
@@ -201,7 +208,14 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
   }
 }
 
-function failBySentinel({ id, hostname }: VpsSpec, failures: Map<string, number>): void {
+function failBySentinel(
+  { id, hostname, sshAddress }: VpsSpec,
+  failures: Map<string, number>,
+  firstPorts: Map<string, number>,
+): void {
+  if (!firstPorts.has(id)) firstPorts.set(id, sshAddress.port)
+  if (hostname.startsWith('port-taken') && firstPorts.get(id) === sshAddress.port)
+    throw new DriverError('port_taken', `scripted: port ${sshAddress.port} is taken`)
   if (hostname.startsWith('no-space')) throw new DriverError('no_space', 'scripted: no space left')
   const wanted = Number(/^fail-ensure-(\d+)/.exec(hostname)?.[1] ?? 0)
   const failed = failures.get(id) ?? 0

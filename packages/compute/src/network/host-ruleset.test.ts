@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { changeElements, elementsTo, hostRuleset, portElements } from './host-ruleset.ts'
+import {
+  changeElements,
+  elementsIn,
+  hostRuleset,
+  leadsTo,
+  portElements,
+  publicPortOf,
+  takenElement,
+} from './host-ruleset.ts'
 
 test('default: what is loaded touches no table but its own, and keeps its maps', () => {
   const text = hostRuleset({ isOnlyRouter: false })
@@ -56,6 +64,27 @@ describe('ports', () => {
     const listing = {
       nftables: [{ metainfo: {} }, { map: { name: 'ports', elem } }, { map: { name: 'other' } }],
     }
-    expect(elementsTo('100.96.0.6', JSON.stringify(listing))).toEqual([wanted[0]])
+    const all = elementsIn(JSON.stringify(listing))
+    expect(all.filter(leadsTo('100.96.0.6'))).toEqual([wanted[0]])
+    expect(all.map(publicPortOf)).toEqual([22_001, 22_009])
+  })
+
+  test('behavior: what leads to another machine is taken, at the same address or at all', () => {
+    const own = '100.96.0.6'
+    const at = (host: string, port = 22_001) => portElements({ host, port }, [], '100.96.0.60')
+    const taken = (others: ReturnType<typeof at>, mine = wanted) => takenElement(others, mine)?.key
+    expect(taken(at('192.0.2.7'))).toBe('192.0.2.7 . tcp . 22001')
+    expect(taken(at('0.0.0.0', 22_002))).toBe('192.0.2.7 . tcp . 22002')
+    expect(taken(at('192.0.2.7'), portElements({ host: '0.0.0.0', port: 22_001 }, [], own))).toBe(
+      'tcp . 22001',
+    )
+    expect(taken(at('192.0.2.8'))).toBeUndefined()
+    expect(taken(at('192.0.2.7', 22_003))).toBeUndefined()
+    const udp = portElements(
+      { host: '192.0.2.7', port: 22_009 },
+      [{ ...web, protocol: 'udp', publicPort: 22_001 }],
+      own,
+    )
+    expect(taken(udp)).toBeUndefined()
   })
 })

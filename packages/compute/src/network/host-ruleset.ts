@@ -93,16 +93,41 @@ interface NftMap {
   elem?: [{ concat: (string | number)[] }, { concat: (string | number)[] }][]
 }
 
-/** Those that lead to one machine, from `nft -j list table`. */
-export function elementsTo(machineEnd: string, listing: string): PortElement[] {
+/** Those of all machines of the host, of other services as well, from `nft -j list table`. */
+export function elementsIn(listing: string): PortElement[] {
   const { nftables } = JSON.parse(listing) as { nftables: { map?: NftMap }[] }
   return nftables.flatMap(({ map }) =>
-    (map?.elem ?? [])
-      .filter(([, value]) => value.concat[0] === machineEnd)
-      .map(([key, value]) => ({
-        map: map!.name as PortElement['map'],
-        key: key.concat.join(' . '),
-        value: value.concat.join(' . '),
-      })),
+    (map?.elem ?? []).map(([key, value]) => ({
+      map: map!.name as PortElement['map'],
+      key: key.concat.join(' . '),
+      value: value.concat.join(' . '),
+    })),
   )
+}
+
+export const leadsTo =
+  (machineEnd: string) =>
+  ({ value }: PortElement) =>
+    value.startsWith(`${machineEnd} . `)
+
+/** What a client connects to; the address is missing where it is every address of the host. */
+function ledFrom({ map, key }: PortElement) {
+  const parts = key.split(' . ')
+  const [address, protocol, port] = map === 'ports' ? parts : [undefined, ...parts]
+  return { address, protocol: protocol!, port: Number(port) }
+}
+
+/** The number of the public port. */
+export const publicPortOf = (element: PortElement) => ledFrom(element).port
+
+/** Of the wanted ones, the first that leads to another machine already. */
+export function takenElement(others: PortElement[], wanted: PortElement[]): PortElement | undefined {
+  return wanted.find((element) => {
+    const one = ledFrom(element)
+    return others.map(ledFrom).some((other) => {
+      const isSameAddress =
+        one.address === undefined || other.address === undefined || one.address === other.address
+      return isSameAddress && one.port === other.port && one.protocol === other.protocol
+    })
+  })
 }

@@ -76,7 +76,10 @@ describe.skipIf(!possible)('networks of machines', { timeout: 60_000 }, () => {
   test('error: a port that leads to another machine is not taken from it', async () => {
     const other = makeVpsId()
     await networks.make(id, spec)
-    await expect(networks.make(other, spec)).rejects.toMatchObject({ code: 'guest_failed' })
+    await expect(networks.make(other, spec)).rejects.toMatchObject({ code: 'port_taken' })
+    const everywhere = { ...spec, listen: { ...listen, host: '0.0.0.0' } }
+    await expect(networks.make(other, everywhere)).rejects.toMatchObject({ code: 'port_taken' })
+    expect(await networks.usedPorts()).toContain(listen.port)
     const { machine } = linkAddresses((await slotOf(id))!)
     expect(await rulesTo(machine)).toHaveLength(1)
     await networks.remove(other)

@@ -14,7 +14,17 @@ import {
   UPLINK,
 } from './addresses.ts'
 import { hostResolvers } from './host-resolvers.ts'
-import { changeElements, elementsTo, HOST_TABLE, hostRuleset, portElements } from './host-ruleset.ts'
+import {
+  changeElements,
+  elementsIn,
+  HOST_TABLE,
+  hostRuleset,
+  leadsTo,
+  type PortElement,
+  portElements,
+  publicPortOf,
+  takenElement,
+} from './host-ruleset.ts'
 import { freeSlot, slotOf, takeSlot } from './link-slots.ts'
 import { type EgressPolicy, machineRuleset } from './machine-ruleset.ts'
 import type { NetworkPolicy } from './network-policy.ts'
@@ -43,7 +53,10 @@ export interface Traffic {
 export interface MachineNetworks {
   /** Whether this host lets us. Asked once. */
   isPossible(): Promise<boolean>
-  /** Makes all of it as the spec says, or changes what is there while the machine runs. Throws `guest_failed`. */
+  /**
+   * Makes all of it as the spec says, or changes what is there while the machine runs.
+   * Throws `port_taken`, `guest_failed`.
+   */
   make(id: string, spec: NetworkSpec): Promise<void>
   /** Whether the machine has a network of its own now. */
   isMade(id: string): Promise<boolean>
@@ -54,6 +67,8 @@ export interface MachineNetworks {
   /** Where the host itself reaches the machine's SSH, whatever its owner's firewall says. */
   lookAt(id: string): Promise<SshAddress | undefined>
   traffic(id: string): Promise<Traffic | undefined>
+  /** Public ports that lead to machines of this host, also to those of another service. */
+  usedPorts(): Promise<ReadonlySet<number>>
 }
 
 interface Log {
@@ -111,8 +126,11 @@ export function createMachineNetworks(wanted: EgressPolicy, log: Log): MachineNe
       )
       await run('limit its bandwidth', () => limitBandwidth(id, egress.bandwidthMbit))
       const wanted = portElements(listen, policy.ports, machine)
-      const change = changeElements(await elements(machine), wanted)
-      if (change) await run('lead its ports to it', () => runCommand('nft', ['-f', '-'], { input: change }))
+      await leadPorts(machine, wanted)
+    },
+
+    async usedPorts() {
+      return new Set((await elements()).map(publicPortOf))
     },
 
     async isMade(id) {
@@ -151,7 +169,8 @@ export function createMachineNetworks(wanted: EgressPolicy, log: Log): MachineNe
 export async function removeNetwork(id: string): Promise<void> {
   const slot = await slotOf(id)
   if (slot === undefined) return
-  const change = changeElements(await elements(linkAddresses(slot).machine), [])
+  const present = (await elements()).filter(leadsTo(linkAddresses(slot).machine))
+  const change = changeElements(present, [])
   if (change) await runCommand('nft', ['-f', '-'], { input: change })
   await link('down', id)
   await freeSlot(slot)
@@ -206,12 +225,35 @@ async function limitBandwidth(id: string, megabits: number): Promise<void> {
   await runCommand('tc', ['-n', namespaceName(id), '-batch', '-'], { input: commands.join('') })
 }
 
-async function elements(machineEnd: string) {
+async function leadPorts(machineEnd: string, wanted: PortElement[]): Promise<void> {
+  const all = await elements()
+  const present = all.filter(leadsTo(machineEnd))
+  const taken = takenElement(
+    all.filter((element) => !present.includes(element)),
+    wanted,
+  )
+  if (taken) throw portTaken(taken.key)
+  const change = changeElements(present, wanted)
+  if (!change) return
+  await run('lead its ports to it', () =>
+    runCommand('nft', ['-f', '-'], { input: change }).catch((error) => {
+      // Taken since it was looked at.
+      if (error instanceof CommandError && error.stderr.includes('File exists')) throw portTaken(change)
+      throw error
+    }),
+  )
+}
+
+const portTaken = (what: string) =>
+  new DriverError('port_taken', `Another machine of this host has a port of these: ${what.trim()}`)
+
+/** Whatever leads to a machine of this host. */
+async function elements(): Promise<PortElement[]> {
   const listing = await runCommand('nft', ['-j', 'list', 'table', 'inet', HOST_TABLE]).catch((error) => {
     if (error instanceof CommandError && error.stderr.includes('No such file')) return undefined
     throw error
   })
-  return listing ? elementsTo(machineEnd, listing.stdout) : []
+  return listing ? elementsIn(listing.stdout) : []
 }
 
 const exists = (path: string) =>
@@ -224,6 +266,7 @@ async function run<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
+    if (error instanceof DriverError) throw error
     throw new DriverError('guest_failed', `Could not ${what}: ${(error as Error).message}`, { cause: error })
   }
 }

@@ -162,7 +162,7 @@ describe('QEMU: what only a real machine shows', { timeout: 8 * 60_000 }, () => 
   test('error: a port that is taken is said', async () => {
     const server = createServer().listen(access.spec.sshAddress.port, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
-    await expect(driver.power(access.spec.id, 'start')).rejects.toMatchObject({ code: 'guest_failed' })
+    await expect(driver.power(access.spec.id, 'start')).rejects.toMatchObject({ code: 'port_taken' })
     await new Promise((resolve) => server.close(resolve))
     expect(await driver.observe(access.spec.id)).toMatchObject({ state: 'stopped' })
   })

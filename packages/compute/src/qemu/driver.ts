@@ -176,7 +176,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const makeNetwork = async (guest: Guest, listen: SshAddress) => {
     // Rules would win over a program that listens there, and it would never know.
     if (!(await isFreePort(listen.port, listen.host)))
-      throw new DriverError('guest_failed', `Port ${listen.port} of ${listen.host} is taken`)
+      throw new DriverError('port_taken', `Port ${listen.port} of ${listen.host} is taken`)
     const policy = await readNetworkPolicy(guest)
     await networks.make(guest.id, { macAddress: macAddress(guest.id), listen, policy })
   }
@@ -280,6 +280,8 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     },
 
     hasOwnNetworks: () => networks.isPossible(),
+
+    usedPorts: async () => ((await networks.isPossible()) ? networks.usedPorts() : new Set()),
 
     async changeAtBoot(id, change) {
       const guest = await known(id)

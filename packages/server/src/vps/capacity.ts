@@ -51,16 +51,24 @@ const EVERY_ADDRESS = '0.0.0.0'
 const CANDIDATES = 50
 
 /**
- * The lowest port of the range that no machine has and that no other program of the host listens on; undefined
- * when there is none.
+ * A port of the range that no machine has, also of another service, and that no other program of the host listens on;
+ * undefined when there is none. The search begins anywhere in the range, so that two services with the same one rarely
+ * meet: of those that look at the same moment, each sees only its own.
  */
-export async function freePublicPort(tx: Transaction, { config }: Services): Promise<number | undefined> {
+export async function freePublicPort(
+  tx: Transaction,
+  { config, driver, random }: Services,
+): Promise<number | undefined> {
+  const { from, to } = config.sshPorts
+  const first = from + (Buffer.from(random.bytes(4)).readUInt32BE() % (to - from + 1))
+  const used = await driver.usedPorts()
   const { rows } = await tx.query<{ port: number }>(
     `select port from generate_series($1::int, $2::int) as series (port)
      where not exists (select from vps where ssh_port = port and machine_gone_at is null)
        and not exists (select from vps_port where public_port = series.port)
-     order by port limit $3`,
-    [config.sshPorts.from, config.sshPorts.to, CANDIDATES],
+       and not port = any ($5::int[])
+     order by port < $4, port limit $3`,
+    [from, to, CANDIDATES, first, [...used]],
   )
   for (const { port } of rows) if (await isFreePort(port, EVERY_ADDRESS)) return port
   return undefined

@@ -1,3 +1,4 @@
+import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { snapshot } from '../database/testing.ts'
 import { expectBooksToBalance } from '../ledger/testing.ts'
@@ -30,6 +31,14 @@ beforeEach(async () => {
 
 const order = (body: object = {}, by = token) =>
   service.ask('POST', '/orders', { token: by, body: { product: 'nano', os_id: 1, ...body } })
+/** With only these ports to give. */
+async function withPorts<T>(from: number, to: number, work: () => Promise<T>): Promise<T> {
+  const { config } = service.services
+  service.services.config = { ...config, sshPorts: { from, to } }
+  return work().finally(() => {
+    service.services.config = config
+  })
+}
 const get = async (path: string, by = token) => (await service.ask('GET', path, { token: by })).body
 const balanceOf = async (by = token) => {
   const { balance, held } = await get('/balance', by)
@@ -135,6 +144,17 @@ describe('the money of an order', () => {
     expect((await get(`/services/${body.service_id}`)).status).toBe('active')
     expect(await balanceOf()).toEqual({ balance: '7.00', held: '0.00' })
     expect((await statement()).filter(([kind]: string[]) => kind === 'charge')).toHaveLength(1)
+  })
+
+  test('behavior: a port that was taken before the machine had its network is another one then', async () => {
+    const { body } = await order({ hostname: 'port-taken' })
+    const first = body.service.ssh_port
+    await service.reconcile()
+    const { status, ssh } = await get(`/services/${body.service_id}`)
+    expect(status).toBe('active')
+    expect(ssh.port).not.toBe(first)
+    expect(service.driver.machines.get(body.service_id)!.spec.sshAddress.port).toBe(ssh.port)
+    expect(await balanceOf()).toEqual({ balance: '7.00', held: '0.00' })
   })
 
   test('behavior: a machine that cannot be made is given back whole, with the reason', async () => {
@@ -354,15 +374,22 @@ describe('before anything is held', () => {
   })
 
   test('error: 503 when no port is free', async () => {
-    const { config } = service.services
     const { rows } = await service.services.db.query(
       'select ssh_port from vps where machine_gone_at is null limit 1',
     )
     const taken = rows[0]!.ssh_port
-    service.services.config = { ...config, sshPorts: { from: taken, to: taken } }
-    const answer = await full()
-    service.services.config = config
-    expect(answer).toMatchObject({ status: 503, body: { code: 'capacity' } })
+    expect(await withPorts(taken, taken, () => full())).toMatchObject({
+      status: 503,
+      body: { code: 'capacity' },
+    })
+  })
+
+  test('behavior: ports that lead to machines of another service are passed over', async () => {
+    const from = await freePort({ to: 21_990 })
+    for (let port = from; port < from + 5; port++) service.driver.portsOfOthers.add(port)
+    const { body } = await withPorts(from, from + 5, () => order())
+    service.driver.portsOfOthers.clear()
+    expect(body.service.ssh_port).toBe(from + 5)
   })
 
   test('behavior: orders of many at the same moment do not take more than there is', async () => {
@@ -394,8 +421,9 @@ describe('before anything is held', () => {
       body.service_id,
     ])
     expect(rows[0]!.machine_gone_at).not.toBeNull()
-    const again = await order()
-    expect(again.body.service.ssh_port).toBeLessThanOrEqual(body.service.ssh_port)
+    const freed = body.service.ssh_port
+    const again = await withPorts(freed, freed, () => order())
+    expect(again.body.service.ssh_port).toBe(freed)
   })
 })
 

@@ -10,6 +10,7 @@ import type { Services } from '../services.ts'
 import { networkApplier } from './apply-network.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'
 import { metricsOf, type Sample } from './metrics.ts'
+import { moveSshPort } from './move-ssh-port.ts'
 import { freePorts } from './network-store.ts'
 import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
 import { handOverAtBoot, tellGuest } from './tell-guest.ts'
@@ -30,6 +31,7 @@ const WHY: Record<DriverErrorCode, string> = {
   no_space: 'The host had no room for the machine',
   unsupported: 'This host has no networks for machines',
   guest_failed: 'The machine did not start',
+  port_taken: 'The port of the machine was taken by another one',
 }
 
 const AT_ONCE = 8
@@ -167,6 +169,8 @@ async function ensure(services: Services, row: VpsRow): Promise<void> {
     await services.driver.ensure(specOf(services, row))
   } catch (error) {
     services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
+    if (error instanceof DriverError && error.code === 'port_taken' && (await moveSshPort(services, row)))
+      return
     const reason = error instanceof DriverError ? WHY[error.code] : 'The machine could not be made'
     await updateVps(services.db, row.id, { attempts: row.attempts + 1, failure_reason: reason })
   }

@@ -194,6 +194,7 @@ export async function updateVps(
       | 'disk_gb'
       | 'hostname'
       | 'ssh_key'
+      | 'ssh_port'
       | 'ssh_host_public_key'
       | 'ssh_host_private_key'
       | 'root_password_hash'
