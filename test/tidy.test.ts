@@ -193,6 +193,55 @@ describe('words that belong to few', () => {
   })
 })
 
+describe('what needs root', () => {
+  const words: Record<string, RegExp> = {
+    nft: /'nft'|\bnft -/,
+    ip: /'ip'|\bip (netns|link|tuntap|address|route|-n)\b/,
+    tc: /'tc'|\btc (qdisc|-)/,
+    nsenter: /'nsenter'|\bnsenter --/,
+    unshare: /'unshare'|\bunshare -/,
+    '/proc/sys': /\/proc\/sys\/net\//,
+    '/dev/net/tun': /\/dev\/net\/tun/,
+    cgroup: /['/]cgroup\./,
+    chown: /\bl?f?chown(Sync)?\(|\bchown "/,
+    mount: /'u?mount'|^\s*u?mount /,
+    chroot: /'chroot'|\bchroot "/,
+    mmdebstrap: /^mmdebstrap |runCommand\('mmdebstrap'/,
+    setpriv: /'setpriv'|\bsetpriv --/,
+    useradd: /'useradd'/,
+    'apt-get': /'apt-get'/,
+    setuid: /\.(setuid|setgid|seteuid|setegid|setgroups|initgroups)\(/,
+  }
+  const isComment = (line: string) => /^\s*(\/\/|\/?\*|#)/.test(line)
+  const sources = files.filter(
+    ({ path }) =>
+      /^(packages|scripts)\/.*\.(ts|mjs|js|sh)$/.test(path) &&
+      !isForTests(path) &&
+      // What is there is a program of the guest.
+      !/\/rootfs\/|guest-scripts\.ts$|\/testing-/.test(path),
+  )
+  const uses = sources.flatMap(({ path, lines }) => {
+    const code = lines.filter((line) => !isComment(line))
+    const found = Object.keys(words).filter((word) => code.some((line) => words[word]!.test(line)))
+    return found.length === 0 ? [] : [`${path}: ${found.sort().join(', ')}`]
+  })
+
+  test('is in the files that docs/isolation.md names, each with what it uses', () => {
+    const text = readFileSync(join(root, 'docs/isolation.md'), 'utf8')
+    const rows = [...text.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gm)].map(
+      ([, path, used]) => `${path}: ${used!.split(', ').sort().join(', ')}`,
+    )
+    expect(uses.sort()).toEqual(rows.sort())
+  })
+
+  test('nothing that a customer writes or reads gets near it: the server slices have none', () => {
+    const inSlices = uses.filter((use) =>
+      /^packages\/(server\/src\/(?!database|chain)|contract|sdk|web|money)/.test(use),
+    )
+    expect(inSlices).toEqual([])
+  })
+})
+
 describe('money is bigint', () => {
   test('no number in the ledger', () => {
     const ledger = product.filter(({ path }) => path.startsWith('packages/server/src/ledger/'))
