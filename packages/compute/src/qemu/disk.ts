@@ -1,7 +1,7 @@
 import { chown, copyFile, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { RunAs } from '@coinrack/host/as-user.ts'
-import { CommandError, runCommand } from '@coinrack/host/run-command.ts'
+import { runCommand } from '@coinrack/host/run-command.ts'
 import type { BuiltImage } from '../images/image-store.ts'
 import { DriverError } from '../vps-driver.ts'
 
@@ -33,9 +33,13 @@ export async function keepBaseDisk(image: BuiltImage, folder: string): Promise<s
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') return kept
     if (code !== 'EXDEV' && code !== 'EPERM') throw error
-    const copy = `${kept}.${process.pid}.part`
-    await copyFile(image.disk, copy)
-    await rename(copy, kept)
+    const copy = `${kept}.${process.pid}-${++partsMade}.part`
+    try {
+      await copyFile(image.disk, copy)
+      await rename(copy, kept)
+    } finally {
+      await rm(copy, { force: true })
+    }
   }
   return kept
 }
@@ -75,12 +79,6 @@ export async function makeDisk(
     await link(part, disk).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
-  } catch (error) {
-    const isFull =
-      (error as NodeJS.ErrnoException).code === 'ENOSPC' ||
-      (error instanceof CommandError && error.stderr.includes('No space left'))
-    if (isFull) throw new DriverError('no_space', `No space left for ${disk}`, { cause: error })
-    throw error
   } finally {
     await rm(part, { force: true })
     await rm(sector, { force: true })

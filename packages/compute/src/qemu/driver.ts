@@ -40,7 +40,7 @@ import {
   writeRecord,
   writeSeedOnce,
 } from './guest.ts'
-import { hostCapacity, listMachines, refuseWhenFull } from './host-capacity.ts'
+import { hostCapacity, listMachines, refuseWhenFull, whileRoomLasts } from './host-capacity.ts'
 import { hostClockOptions } from './host-clock.ts'
 import {
   createMachineUsers,
@@ -234,7 +234,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
 
     async ensure(spec) {
       checkSpec(spec)
-      await oneByOne(spec.id, async () => {
+      const task = async () => {
         const guest = guestAt(machines, spec.id)
         if ((await stat(guest.disk).catch(() => undefined)) === undefined) {
           const image = await images.get(spec.image)
@@ -255,7 +255,8 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         if (silentMs < HUNG_AFTER_MS) return
         log.info({ vps: spec.id, silentMs }, 'first boot hangs: reset')
         await resetGuest(guest)
-      })
+      }
+      await oneByOne(spec.id, () => whileRoomLasts(task))
     },
 
     async power(id, action) {

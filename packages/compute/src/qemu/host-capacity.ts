@@ -1,5 +1,6 @@
 import { mkdir, readdir, statfs } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
+import { CommandError } from '@coinrack/host/run-command.ts'
 import { DriverError, type VpsCapacity } from '../vps-driver.ts'
 import { allocatedBytes } from './disk.ts'
 import { guestAt } from './guest.ts'
@@ -33,6 +34,19 @@ export async function listMachines(machines: string): Promise<string[]> {
     throw error
   })
   return names.filter(isMachineId)
+}
+
+/** Work that writes to the host's disk: where that turns out to be full, `no_space` says so. */
+export async function whileRoomLasts<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const isFull =
+      (error as NodeJS.ErrnoException).code === 'ENOSPC' ||
+      (error instanceof CommandError && error.stderr.includes('No space left'))
+    if (!isFull) throw error
+    throw new DriverError('no_space', "No space is left on the host's disk", { cause: error })
+  }
 }
 
 /** Throws `no_space` before anything is begun that could not be ended. */
