@@ -163,20 +163,22 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
     test('behavior: reset boots anew, from the same disk', async () => {
       await untilReady()
       const bootId = await inside('cat /proc/sys/kernel/random/boot_id')
-      await driver.power(spec.id, 'reset')
-      await untilReady()
+      await driver.power(spec.id, 'reset', 3)
+      expect((await untilReady()).boot).toBe(3)
       if (!subject.inside) return
       expect(await inside('cat /root/kept')).toBe('kept')
       expect(await inside('cat /proc/sys/kernel/random/boot_id')).not.toBe(bootId)
     })
 
     test('behavior: reboot and force_stop', async () => {
-      await driver.power(spec.id, 'reboot')
-      expect(await driver.observe(spec.id)).toMatchObject({ state: 'running' })
+      await driver.power(spec.id, 'reboot', 4)
+      expect(await driver.observe(spec.id)).toMatchObject({ state: 'running', boot: 4 })
       await driver.power(spec.id, 'force_stop')
-      expect(await driver.observe(spec.id)).toMatchObject({ state: 'stopped' })
-      await driver.power(spec.id, 'reset')
-      expect(await driver.observe(spec.id)).toMatchObject({ state: 'running' })
+      expect(await driver.observe(spec.id)).toMatchObject({ state: 'stopped', boot: 4 })
+      await driver.power(spec.id, 'reset', 5)
+      expect(await driver.observe(spec.id)).toMatchObject({ state: 'running', boot: 5 })
+      await driver.ensure(spec)
+      expect(await driver.observe(spec.id)).toMatchObject({ boot: 5 })
     })
 
     test('behavior: destroy leaves nothing, and may be repeated', async () => {

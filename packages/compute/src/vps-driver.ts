@@ -18,9 +18,10 @@ export interface VpsDriver {
   /**
    * Brings the machine into the state that the action names, and returns when it is there. Already so: nothing is done.
    * `stop` asks the guest and, when it does not obey in time, cuts its power; `reboot` is that and `start`.
+   * @param boot number that the caller gives to a boot: `observe` says the last, so that no boot is done twice
    * Throws DriverError `machine_unknown`, `port_taken`, `guest_failed`.
    */
-  power(id: string, action: PowerAction): Promise<void>
+  power(id: string, action: PowerAction, boot?: number): Promise<void>
   /**
    * Makes the machine's network so, now and at each later start, whether it runs or not: in one step, and
    * connections that are open go on. Before the first call everything is open that the operator leaves open.
@@ -92,6 +93,8 @@ export interface VpsObservation {
   /** It runs, and since its start an SSH server has answered at its address: never before first boot is complete. */
   sshReady: boolean
   uptimeSeconds?: number
+  /** The last number that `power` was given for a boot. The boot may have begun only: the machine runs if it has. */
+  boot?: number
   /** Of the last `changeAtBoot`; absent when there was none. */
   bootChange?: 'waiting' | 'taken'
   metrics?: VpsMetrics

@@ -44,6 +44,7 @@ export interface FakeMachine {
   metrics?: VpsMetrics
   /** How often it was started. */
   starts: number
+  boot?: number
   network: NetworkPolicy
   networkApplications: number
   /** What the next start takes over, and what the last one took. */
@@ -157,10 +158,11 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
       })
     },
 
-    async power(id, action) {
+    async power(id, action, boot) {
       const machine = known(id)
       calls.push(`${action} ${id}`)
       actions[action](machine)
+      if (boot !== undefined && machine.startedAt) machine.boot = boot
     },
 
     async applyNetwork(id, policy) {
@@ -191,14 +193,17 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     async observe(id) {
       const machine = machines.get(id)
       if (!machine) return { state: 'absent', sshReady: false }
-      const { startedAt, isFirstBootComplete, spec, change, metrics } = settle(machine)
-      const bootChange = change && { bootChange: change.waiting ? ('waiting' as const) : ('taken' as const) }
+      const { startedAt, isFirstBootComplete, spec, change, metrics, boot } = settle(machine)
+      const seen = {
+        ...(change && { bootChange: change.waiting ? ('waiting' as const) : ('taken' as const) }),
+        ...(boot !== undefined && { boot }),
+      }
       if (startedAt) {
         const uptimeSeconds = Math.floor((clock.now().getTime() - startedAt.getTime()) / 1000)
-        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds, metrics, ...bootChange }
+        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds, metrics, ...seen }
       }
       if (isFirstBootComplete || !spec.hostname.startsWith('fail-boot'))
-        return { state: 'stopped', sshReady: false, ...bootChange }
+        return { state: 'stopped', sshReady: false, ...seen }
       return { state: 'failed', reason: 'scripted: the guest ended in its first boot', sshReady: false }
     },
 

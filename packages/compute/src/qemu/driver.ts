@@ -14,14 +14,13 @@ import { defaultEgress, type EgressPolicy } from '../network/machine-ruleset.ts'
 import { checkPolicy, openPolicy } from '../network/network-policy.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import type { VpsSnapshots } from '../snapshot.ts'
-import { DriverError, type PowerAction, type SshAddress, type VpsDriver } from '../vps-driver.ts'
+import { DriverError, type SshAddress, type VpsDriver } from '../vps-driver.ts'
 import { findAcceleration, type Verdict } from './acceleration.ts'
 import { type GuestNetwork, macAddress } from './command-line.ts'
 import { createQemuConsole } from './console.ts'
 import { diskSizeGb, growDisk, keepBaseDisk, makeDisk } from './disk.ts'
 import {
   bootChangeOf,
-  cutPower,
   type Guest,
   type GuestRecord,
   guestAt,
@@ -29,12 +28,12 @@ import {
   lastSign,
   lastWords,
   launchGuest,
+  readBoot,
   readNetworkPolicy,
   readRecord,
   resetGuest,
   runningPid,
   startGuest,
-  stopGuest,
   writeChangeSeed,
   writeNetworkPolicy,
   writeRecord,
@@ -52,6 +51,7 @@ import {
   type UserIds,
 } from './machine-users.ts'
 import { measureDisk, measureProcess } from './measure.ts'
+import { powerActions } from './power-actions.ts'
 import { makeChangeSeed, makeSeed } from './seed.ts'
 import { createQemuSnapshots } from './snapshots.ts'
 import { checkBootChange, checkSpec, isMachineId } from './spec.ts'
@@ -200,16 +200,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     return guest
   }
 
-  const actions: Record<PowerAction, (guest: Guest) => Promise<void>> = {
-    start,
-    stop: (guest) => stopGuest(guest, stopTimeoutMs),
-    force_stop: cutPower,
-    async reboot(guest) {
-      await stopGuest(guest, stopTimeoutMs)
-      await start(guest)
-    },
-    reset: async (guest) => ((await runningPid(guest)) ? resetGuest(guest) : start(guest)),
-  }
+  const actions = powerActions({ start, stopTimeoutMs })
 
   return {
     console: createQemuConsole({ known }),
@@ -259,11 +250,11 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       await oneByOne(spec.id, () => whileRoomLasts(task))
     },
 
-    async power(id, action) {
+    async power(id, action, number) {
       const guest = await known(id)
       await oneByOne(id, async () => {
         if (action === 'reset') ssh.forget(id)
-        await actions[action](guest)
+        await actions[action](guest, number)
       })
     },
 
@@ -309,12 +300,13 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       const guest = isMachineId(id) ? guestAt(machines, id) : undefined
       const record = guest && (await readRecord(guest))
       if (!record) return { state: 'absent', sshReady: false }
-      const bootChange = await bootChangeOf(guest)
+      const [bootChange, boot] = await Promise.all([bootChangeOf(guest), readBoot(guest)])
+      const known = { ...(bootChange && { bootChange }), ...(boot !== undefined && { boot }) }
       const pid = await runningPid(guest)
       if (pid === undefined) {
         const reason = (await isFirstBootPending(guest)) ? await lastWords(guest) : undefined
         return reason === undefined
-          ? { state: 'stopped', sshReady: false, ...(bootChange && { bootChange }) }
+          ? { state: 'stopped', sshReady: false, ...known }
           : { state: 'failed', reason, sshReady: false }
       }
       const lookAt = (await networks.lookAt(id)) ?? localAddress(listenAddress(record.sshAddress))
@@ -329,7 +321,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         state: 'running',
         sshReady,
         uptimeSeconds: used?.uptimeSeconds,
-        ...(bootChange && { bootChange }),
+        ...known,
         metrics: used &&
           disk && { cpuSeconds: used.cpuSeconds, memoryBytes: used.memoryBytes, ...disk, ...traffic },
       }

@@ -33,6 +33,8 @@ export interface Guest {
   recordFile: string
   /** What its owner wants of its network. */
   networkFile: string
+  /** The number of its last boot, where it was given one. */
+  bootFile: string
   disk: string
   seed: string
   changeSeed: string
@@ -61,6 +63,7 @@ export function guestAt(machines: string, id: string): Guest {
     logFile: file('qemu.log'),
     recordFile: file('machine.json'),
     networkFile: file('network.json'),
+    bootFile: file('boot'),
     disk: file(guestFiles.disk),
     seed: file(guestFiles.seed),
     changeSeed: file(guestFiles.changeSeed),
@@ -92,6 +95,15 @@ export async function readNetworkPolicy(guest: Guest): Promise<NetworkPolicy> {
 
 export async function writeNetworkPolicy(guest: Guest, policy: NetworkPolicy): Promise<void> {
   await replaceFile(guest.networkFile, JSON.stringify(policy))
+}
+
+export async function readBoot(guest: Guest): Promise<number | undefined> {
+  const text = await readFile(guest.bootFile, 'utf8').catch(ignoreMissing)
+  return text === undefined ? undefined : Number(text)
+}
+
+export async function writeBoot(guest: Guest, boot: number | undefined): Promise<void> {
+  if (boot !== undefined) await replaceFile(guest.bootFile, String(boot))
 }
 
 async function replaceFile(file: string, text: string): Promise<void> {

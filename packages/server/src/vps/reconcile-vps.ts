@@ -111,6 +111,12 @@ async function reconcileOne(
   const row = await vpsById(db, id)
   // What was seen may be the machine on its old disk.
   if (row.done_disk !== before.done_disk) return 'nothing'
+  // A boot that was done by a process which did not live to write it down.
+  const done_boot = Math.min(seen.boot ?? 0, row.wanted_boot)
+  if (done_boot > row.done_boot) {
+    await updateVps(db, id, { done_boot, ssh_ready: false })
+    Object.assign(row, { done_boot, ssh_ready: false })
+  }
   const now = clock.now()
   const observation = metricsOf(seen, now.getTime(), samples.get(id))
   if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
@@ -187,12 +193,12 @@ async function power(
     action === 'stop' || action === 'force_stop' ? false : await handOverAtBoot(services, row)
   // A reset keeps the process, and with it what it was started with.
   if (isHandedOver && action === 'reset') await driver.power(row.id, 'force_stop')
-  await driver.power(row.id, action)
-  const rebooted = action === 'reboot' || action === 'reset'
+  const isBoot = action === 'start' || action === 'reboot' || action === 'reset'
+  await driver.power(row.id, action, isBoot ? row.wanted_boot : undefined)
   await updateVps(services.db, row.id, {
     ssh_ready: false,
     // A start is a boot as well: no other is owed for a wish that came before it.
-    ...(rebooted || action === 'start' ? { done_boot: row.wanted_boot } : {}),
+    ...(isBoot ? { done_boot: row.wanted_boot } : {}),
   })
   await announce(services.db, row.id)
 }
