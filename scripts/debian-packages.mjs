@@ -3,6 +3,7 @@ const start = [
   'debian-archive-keyring',
   'e2fsprogs',
   'fdisk',
+  'gpgv',
   'grub-pc-bin',
   'iproute2',
   'libatomic1',
@@ -21,5 +22,5 @@ const start = [
  */
 export const debianPackages = {
   start,
-  test: [...start, 'chromium', 'procps', 'sshpass'],
+  test: [...start, 'chromium', 'gnupg', 'procps', 'sshpass'],
 }

@@ -21,6 +21,10 @@ export const dataLayout = (dataFolder: string) => ({
   postgres: join(dataFolder, 'postgres'),
   /** One folder for each machine on this host. */
   machines: join(dataFolder, 'machines'),
+  /** The images that machines' disks build on. */
+  baseImages: join(dataFolder, 'base-images'),
+  /** Images that the operator added. */
+  addedImages: join(dataFolder, 'added-images'),
   /** Pid files: `service.pid`, and one folder for each kind of detached program. */
   run: join(dataFolder, 'run'),
   servicePidFile: join(dataFolder, 'run', 'service.pid'),

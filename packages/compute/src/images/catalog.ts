@@ -6,13 +6,17 @@ export interface OsImage {
   name: string
   distribution: string
   version: string
-  /** Debian's name of the release. */
-  suite: string
   arch: 'x86_64'
 }
 
+/** One that is built here, from Debian's packages. */
+export interface DebianImage extends OsImage {
+  /** Debian's name of the release. */
+  suite: string
+}
+
 /** In the order in which they are built. */
-export const osImages: readonly OsImage[] = [
+export const osImages: readonly DebianImage[] = [
   {
     slug: 'debian-12',
     osId: 1,

@@ -2,13 +2,13 @@ import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { DriverError, type ImageStatus } from '../vps-driver.ts'
-import { type OsImage, osImages } from './catalog.ts'
+import { type DebianImage, osImages } from './catalog.ts'
 import { findDebianMirror } from './debian-mirror.ts'
 import { BUILD_SCRIPT, type Recipe, ROOTFS, readRecipe } from './recipe.ts'
 
 /** A built image. Its files never change; another recipe makes another folder. */
 export interface BuiltImage {
-  image: OsImage
+  image: DebianImage
   /** Slug and recipe hash: names the content for ever. */
   name: string
   disk: string

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type { OsImage } from './catalog.ts'
+import type { DebianImage } from './catalog.ts'
 
 /** Everything that an image is made from, except what Debian publishes on that day. */
 export interface Recipe {
-  image: OsImage
+  image: DebianImage
   packages: string[]
   /** Of everything in the recipe; a change of any part makes another image. */
   hash: string
@@ -43,7 +43,7 @@ const PACKAGES = [
 ]
 
 /** The recipe of an image, from the catalog entry, the package list and the files beside this one. */
-export async function readRecipe(image: OsImage): Promise<Recipe> {
+export async function readRecipe(image: DebianImage): Promise<Recipe> {
   const hash = createHash('sha256')
   hash.update(JSON.stringify([image.suite, image.arch, PACKAGES]))
   for (const file of [BUILD_SCRIPT, ...(await listFiles(ROOTFS))]) {

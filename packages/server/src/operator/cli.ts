@@ -1,19 +1,25 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import type pg from 'pg'
 import { readCatalog } from '../catalog/read-catalog.ts'
 import { type Config, ConfigError, loadConfig } from '../config.ts'
 import { DataFolderError, prepareDataFolder } from '../data-folder.ts'
+import { dataLayout } from '../data-layout.ts'
 import { startEmbeddedPostgres } from '../database/embedded.ts'
 import { migrate } from '../database/migrate.ts'
 import { openPool } from '../database/pool.ts'
 import { readConfigFile } from '../read-config-file.ts'
 import { idMaker } from '../services.ts'
+import type { ImagePlaces } from './command.ts'
 import { runOperator } from './run-operator.ts'
 
 /*
  * `npm run operator -- <command>`: what an operator does directly on the database and the files of the service.
  */
+
+/** Looks at images that nobody vouches for: nothing on this host belongs to it, machines neither. */
+const NOBODY = { uid: 65534, gid: 65534 }
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env, readConfigFile)
@@ -26,6 +32,9 @@ async function main(): Promise<void> {
     },
     catalog: (path = config.catalogFile) => readCatalog(path),
     clock,
+    images: () => openImages(config),
+    // Beside the result, which programs read.
+    say: (line: string) => console.error(line),
     newId: idMaker(clock, { bytes: (length) => randomBytes(length) }),
   }
   try {
@@ -35,6 +44,19 @@ async function main(): Promise<void> {
     process.exitCode = exitCode
   } finally {
     await (await pool)?.end()
+  }
+}
+
+/** Images lie among the service's data, and are made in its cache. */
+async function openImages({ dataFolder, cacheFolder }: Config): Promise<ImagePlaces> {
+  await prepareDataFolder(dataFolder, await serviceUser())
+  const { addedImages, baseImages, machines } = dataLayout(dataFolder)
+  return {
+    folder: addedImages,
+    baseImages,
+    overlays: [machines, join(dataFolder, 'kept-disks')],
+    downloads: join(cacheFolder, 'downloads'),
+    reader: process.getuid?.() === 0 ? NOBODY : undefined,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { IdKind } from '@coinrack/contract/ids.ts'
+import type { RunAs } from '@coinrack/host/as-user.ts'
 import type pg from 'pg'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Clock } from '../services.ts'
@@ -9,8 +10,20 @@ export interface Operator {
   db(): Promise<pg.Pool>
   /** @param path another catalog than the one that is configured */
   catalog(path?: string): Promise<Catalog>
+  images(): Promise<ImagePlaces>
   clock: Clock
   newId(kind: IdKind): string
+  /** Tells how far a long command is. */
+  say(line: string): void
+}
+
+/** Where images that the operator adds are kept and made. */
+export interface ImagePlaces {
+  folder: string
+  baseImages: string
+  overlays: string[]
+  downloads: string
+  reader: RunAs | undefined
 }
 
 export interface Command {

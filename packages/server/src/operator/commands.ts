@@ -3,6 +3,9 @@ import { accountShow } from './account-show.ts'
 import { accountSuspend, accountUnsuspend } from './account-suspend.ts'
 import type { Command } from './command.ts'
 import { credit } from './credit.ts'
+import { imageAdd } from './image-add.ts'
+import { imageList } from './image-list.ts'
+import { imageRemove } from './image-remove.ts'
 import { planCheck } from './plan-check.ts'
 import { planList } from './plan-list.ts'
 import { reviewApprove, reviewReject } from './review-decide.ts'
@@ -15,6 +18,9 @@ export const commands: Command[] = [
   accountSuspend,
   accountUnsuspend,
   credit,
+  imageList,
+  imageAdd,
+  imageRemove,
   planList,
   planCheck,
   reviewList,

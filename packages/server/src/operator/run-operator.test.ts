@@ -17,7 +17,14 @@ let folder: string
 beforeAll(async () => {
   service = await startTestService()
   const { db, clock, newId } = service.services
-  operator = { db: async () => db, catalog: (path) => readCatalog(path), clock, newId }
+  operator = {
+    db: async () => db,
+    catalog: (path) => readCatalog(path),
+    images: () => Promise.reject(new Error('not here')),
+    say: () => {},
+    clock,
+    newId,
+  }
   folder = await mkdtemp(join(tmpdir(), 'coinrack-operator-'))
 })
 afterAll(async () => {

@@ -1,0 +1,50 @@
+import type { AddedImage } from '@coinrack/compute/images/added/added-image.ts'
+import { removeImage } from '@coinrack/compute/images/added/remove-image.ts'
+import { inTransaction } from '../database/transaction.ts'
+import type { Command, Operator } from './command.ts'
+import { asRefusal } from './image-add.ts'
+import { shownImage } from './image-list.ts'
+
+interface Uses {
+  machines: number
+  orders: number
+}
+
+/** Orders that wait for their payment begin a machine later. */
+const USES = `
+select
+  (select count(*)::int from vps where image = $1 and status not in ('failed', 'deleted')) as machines,
+  (select count(*)::int from vps_order
+    where os_id = $2 and status = 'awaiting_payment' and expires_at > $3) as orders`
+
+export const imageRemove: Command = {
+  name: 'image remove',
+  arguments: '<id>',
+  summary: 'Takes an added image back; refused while machines, unpaid orders or plans of the catalog need it',
+  takes: 1,
+  async run(operator, [slug]) {
+    const image = await removeImage(slug!, {
+      ...(await operator.images()),
+      usedBy: (image) => usersOf(operator, image),
+    }).catch(asRefusal)
+    return { json: shownImage(image), text: `${image.name} (os_id ${image.osId}) is removed` }
+  },
+}
+
+async function usersOf(operator: Operator, { slug, osId }: AddedImage): Promise<string[]> {
+  const { plans } = await operator.catalog()
+  const named = plans
+    .filter(({ images }) => images?.includes(slug))
+    .map((plan) => `plan ${plan.slug} names it`)
+  const { machines, orders } = await inTransaction(await operator.db(), async (tx) => {
+    // Whoever looked at the images before they changed has written down by now what he wants of them.
+    await tx.query('lock table vps, vps_order in exclusive mode')
+    const { rows } = await tx.query<Uses>(USES, [slug, osId, operator.clock.now()])
+    return rows[0]!
+  })
+  return [
+    ...named,
+    ...(machines > 0 ? [`machines made from it: ${machines}`] : []),
+    ...(orders > 0 ? [`orders that wait for payment: ${orders}`] : []),
+  ]
+}
