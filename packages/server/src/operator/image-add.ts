@@ -8,7 +8,7 @@ export const imageAdd: Command = {
   arguments:
     '<id> --url <address> [--checksums <address|file>] [--signature <address|file>] [--key <file>] [--name <text>]',
   summary:
-    "Downloads an image with cloud-init, proves it by its publisher's checksums and signature, and offers it to customers; again, it goes on or replaces",
+    "Downloads an image with cloud-init, proves it by its publisher's checksums and signature, and keeps it; again, it goes on or replaces",
   takes: 1,
   options: {
     url: { type: 'string' },
