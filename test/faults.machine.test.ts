@@ -112,10 +112,14 @@ describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
 
   test('error: an order that was taken is given back whole, with the reason, and nothing of it stays', async () => {
     const customer = await newCustomer(service, '10')
-    const order = await customer.orderVps({ product: 'nano', os_id: DEBIAN_13, hostname: 'full' })
     const { stdout } = await runCommand('df', ['--output=used', '-BM', DATA_FOLDER])
     const usedMb = Number(/(\d+)M/.exec(stdout)![1])
-    await runCommand('mount', ['-o', `remount,size=${usedMb + 60}m`, DATA_FOLDER])
+    // As soon as the machine is begun: the image that its disk builds on takes longer to copy, and more room.
+    const begun = `until ls ${DATA_FOLDER}/machines/vps_* >/dev/null 2>&1; do sleep 0.01; done`
+    const shrink = `mount -o remount,size=${usedMb + 80}m ${DATA_FOLDER}`
+    const shrunk = runCommand('sh', ['-c', `${begun}; ${shrink}`])
+    const order = await customer.orderVps({ product: 'nano', os_id: DEBIAN_13, hostname: 'full' })
+    await shrunk
     await vi.waitUntil(
       async () => (await customer.getOrder({ order_id: order.id })).status !== 'provisioning',
       { timeout: 120_000, interval: 300 },
@@ -139,7 +143,7 @@ describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
     const id = order.service_id!
     await vi.waitUntil(
       async () => (await customer.getVpsStatus({ service_id: id, reveal: false })).status === 'active',
-      { timeout: 180_000, interval: 1_000 },
+      { timeout: 420_000, interval: 1_000 },
     )
     await customer.cancelService({ service_id: id, mode: 'immediate', confirm: 'room' })
     await vi.waitUntil(async () => (await tracesOf(service, id)).length === 0, {

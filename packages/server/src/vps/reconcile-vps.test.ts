@@ -296,7 +296,7 @@ test.each(stories)(
       }
     }
   },
-  120_000,
+  300_000,
 )
 
 test('behavior: two reconcilers at the same moment make one machine and one charge', async () => {
