@@ -203,8 +203,21 @@ describe('tools/list', () => {
     expect(toolOf('getVpsStatus').annotations).toMatchObject({ readOnlyHint: false })
   })
 
-  test('behavior: it fits into the attention of a model', () => {
-    expect(JSON.stringify(tools).length).toBeLessThan(100_000)
+  test('behavior: what another tool reads is described there, whole', () => {
+    const named = new Set(JSON.stringify(tools).match(/(?<="As from )\w+/g))
+    expect(named).toContain('get_operation')
+    for (const name of named) {
+      const { properties } = tools.find((tool) => tool.name === name)!.outputSchema!
+      const { next_steps: _, ...described } = properties as Record<
+        string,
+        { items?: { properties?: object } }
+      >
+      expect(Object.keys(described.items?.items?.properties ?? described).length).toBeGreaterThan(3)
+    }
+  })
+
+  test('behavior: it fits into the attention of a model: 1500 characters for each tool', () => {
+    expect(JSON.stringify(tools).length / tools.length).toBeLessThan(1500)
   })
 })
 

@@ -5,28 +5,13 @@ import {
   createMcpHandler,
   type McpHttpHandler,
   Server,
-  type Tool,
 } from '@modelcontextprotocol/server'
-import type { z } from 'zod'
 import type { Answer, Dispatch } from '../dispatch.ts'
 import { errorBody, OperationError } from '../errors.ts'
-import { wireSchema } from './wire-schema.ts'
-
-/** What every tool accepts beside the input of its operation. */
-const CALL_FIELDS = {
-  access_token: {
-    type: 'string',
-    description: 'Token, without an Authorization header',
-  },
-}
-const IDEMPOTENCY_FIELD = {
-  idempotency_key: { type: 'string', description: 'Repeat a call with the same key and it runs once' },
-}
-/** Said in a few words, since every tool says it. */
-const NEXT_STEPS = { type: 'array', items: { type: 'object' }, description: '{tool, why, arguments?}' }
+import { toolList } from './tool-list.ts'
 
 const INSTRUCTIONS =
-  'Virtual servers, prepaid in stablecoins. Call get_started for the whole flow. Each answer has next_steps: follow them.'
+  'Virtual servers, prepaid in stablecoins. Call get_started for the whole flow. Each answer has next_steps ({tool, why, arguments?}): follow them.'
 
 /** What comes with an HTTP request to the tool endpoint. */
 export interface McpRequest {
@@ -47,13 +32,7 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
     [toolName(name), ...(op.tools ?? [])].map((tool) => ({ tool, name, op })),
   )
   const names = new Map(offered.map(({ tool, ...called }) => [tool, called]))
-  // Under its other names a tool is not described as widely: the list has to be read whole.
-  const tools = operationList.flatMap(([name, op]) => {
-    const tool = describeTool(toolName(name), op)
-    const { outputSchema: _same, ...rest } = tool
-    const description = `The same as ${tool.name}.`
-    return [tool, ...(op.tools ?? []).map((other) => ({ ...rest, name: other, description }))]
-  })
+  const tools = toolList()
 
   const handler: McpHttpHandler = createMcpHandler(({ authInfo }) => {
     const about = authInfo?.extra as unknown as McpRequest
@@ -86,66 +65,6 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
 }
 
 const textOf = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
-
-function describeTool(tool: string, op: Operation): Tool {
-  const input = objectSchema(op.input)
-  const output = op.list
-    ? {
-        type: 'object',
-        properties: {
-          items: { type: 'array', items: wireSchema(op.output) },
-          next_cursor: { type: 'string' },
-        },
-        required: ['items'],
-      }
-    : objectSchema(op.output)
-  // What a change shows is described by the reads.
-  const shown = op.method === 'GET' ? output : (withoutWords(output) as typeof output)
-  return {
-    name: tool,
-    title: op.summary,
-    description: op.description,
-    inputSchema: {
-      ...input,
-      properties: {
-        ...input.properties,
-        ...(op.access === 'public' ? {} : CALL_FIELDS),
-        ...(op.access === 'public' || op.method === 'GET' ? {} : IDEMPOTENCY_FIELD),
-      },
-      examples: [op.example],
-    },
-    outputSchema: {
-      ...shown,
-      properties: { ...shown.properties, next_steps: NEXT_STEPS },
-      additionalProperties: true,
-    },
-    annotations: {
-      title: op.summary,
-      readOnlyHint: op.effect === 'read',
-      destructiveHint: op.effect === 'destructive',
-      idempotentHint: op.idempotent,
-      openWorldHint: op.effect === 'spend',
-    },
-  } as Tool
-}
-
-/** The schema without its descriptions: types alone. A property that is called so stays. */
-function withoutWords(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutWords)
-  if (typeof schema !== 'object' || schema === null) return schema
-  const kept = Object.entries(schema).filter(
-    ([key, value]) => key !== 'description' || typeof value !== 'string',
-  )
-  return Object.fromEntries(kept.map(([key, value]) => [key, withoutWords(value)]))
-}
-
-interface ObjectSchema {
-  type: 'object'
-  properties: Record<string, unknown>
-  required?: string[]
-}
-
-const objectSchema = (schema: z.ZodType) => wireSchema(schema) as unknown as ObjectSchema
 
 /** An error stands in the text alone: structured content is what the output schema describes. */
 function toolResult(op: Operation, { status, body }: Answer): CallToolResult {
