@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Id } from './ids.ts'
 import { operation } from './operation.ts'
+import { Token } from './tokens.ts'
 import { PlainText, Timestamp } from './wire.ts'
 
 export const Account = z.object({
@@ -24,6 +25,9 @@ export const Session = z.object({
 const Email = z.string().describe('E-mail address')
 const Password = z.string().min(8).max(200).describe('8 to 200 characters')
 const Name = PlainText(100)
+const UnconfirmedTokens = z
+  .array(Id('token'))
+  .describe('From before the mailbox was proven, on a budget: confirm_token or revoke_token')
 
 const afterLogin = () => [
   { tool: 'list_plans', why: 'See plans, prices and os_ids' },
@@ -103,17 +107,20 @@ export const account = {
       email: Email,
       code: z.string().regex(/^\d{6}$/, 'Expected the 6 digits from the mail'),
     }),
-    output: Session,
+    output: Session.extend({ unconfirmed_tokens: UnconfirmedTokens }),
     errors: ['invalid_code'],
     example: { email: 'agent@rackmail.net', code: '123456' },
-    next: afterLogin,
+    next: (answer) =>
+      (answer.unconfirmed_tokens as string[] | undefined)?.length
+        ? [{ tool: 'list_tokens', why: 'See the tokens from before your login: confirm or revoke each' }]
+        : afterLogin(),
   }),
   setPassword: operation({
     method: 'POST',
     path: '/auth/set-password',
     summary: 'Set the account password',
     description:
-      'Sets the password for login. current_password is needed when one is set and the token is older than 10 minutes. revoke_others ends every other token of the account.',
+      'Sets the password for login. current_password is needed when one is set and the token is older than 10 minutes. revoke_others ends every other token of the account. A child token cannot.',
     access: 'account',
     rate: 'login',
     effect: 'write',
@@ -124,21 +131,36 @@ export const account = {
       revoke_others: z.boolean().default(false),
     }),
     output: z.object({ account: Account }),
-    errors: ['invalid_credentials'],
+    errors: ['invalid_credentials', 'child_token'],
     example: { password: 'correct horse battery' },
   }),
   whoami: operation({
     method: 'GET',
     path: '/account',
-    summary: 'Show the account of the token',
-    description: 'Returns the account that the token belongs to.',
+    summary: 'Show the account, and this token',
+    description:
+      'The account that the token belongs to; the rights and the budget of the token, with what it has spent; and tokens that wait for confirm_token.',
     access: 'read',
     rate: 'default',
     effect: 'read',
     idempotent: true,
     input: z.strictObject({}),
-    output: Account,
+    output: Account.extend({ token: Token, unconfirmed_tokens: UnconfirmedTokens }),
     errors: [],
     example: {},
+  }),
+  updateAccount: operation({
+    method: 'PATCH',
+    path: '/account',
+    summary: 'Change the names of the account',
+    description: 'Changes what is given; null removes a name.',
+    access: 'account',
+    rate: 'default',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({ first_name: Name.nullable().optional(), last_name: Name.nullable().optional() }),
+    output: z.object({ account: Account }),
+    errors: [],
+    example: { first_name: 'Ada', last_name: null },
   }),
 }

@@ -139,6 +139,7 @@ export const control = {
       'unknown_product',
       'plan_not_larger',
       'service_busy',
+      'budget_exceeded',
       'insufficient_balance',
       'account_owes',
       'capacity',

@@ -87,7 +87,15 @@ test.each(Object.entries(errors))(
 
 test('behavior: every error names tools that exist', () => {
   const named = Object.values(errors).flatMap(({ fix }) => fix.match(/\b[a-z]+_[a-z_]+\b/g) ?? [])
-  const others = ['request_id', 'os_id', 'max_price', 'payment_options', 'checkout_url']
+  const others = [
+    'request_id',
+    'os_id',
+    'max_price',
+    'payment_options',
+    'checkout_url',
+    'raised_by',
+    'per_day',
+  ]
   expect(named.filter((word) => !tools.has(word) && !others.includes(word))).toEqual([])
 })
 

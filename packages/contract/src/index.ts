@@ -10,6 +10,7 @@ import { network } from './network.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
 import { snapshots } from './snapshots.ts'
+import { tokens } from './tokens.ts'
 import { vps } from './vps.ts'
 import { work } from './work.ts'
 
@@ -17,6 +18,7 @@ import { work } from './work.ts'
 export const operations = {
   ...guide,
   ...account,
+  ...tokens,
   ...catalog,
   ...balance,
   ...invoices,

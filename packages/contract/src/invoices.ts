@@ -137,7 +137,14 @@ export const invoices = {
       invoice: Invoice,
       checkout_url: z.string(),
     }),
-    errors: ['invoice_closed', 'topup_by_crypto_only', 'insufficient_balance', 'account_owes', 'capacity'],
+    errors: [
+      'invoice_closed',
+      'topup_by_crypto_only',
+      'budget_exceeded',
+      'insufficient_balance',
+      'account_owes',
+      'capacity',
+    ],
     example: { invoice_id: 'inv_01kabcdefghjkmnpqrstvwxyz0' },
     next: (answer) =>
       answer.status === 'settled'

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { CommonError, ErrorCode } from './errors.ts'
 import type { NextStep } from './wire.ts'
 
-/** What a token may be allowed to do. `public` operations need no token. */
+/** What a token may be allowed to do. */
 export type Scope = 'read' | 'order' | 'manage' | 'sandbox' | 'billing' | 'account'
 
 /** Token buckets, see `rates.ts`. */
@@ -17,7 +17,7 @@ export type RateClass =
   | 'login'
 
 /** Things in a path that belong to an account; ownership is checked before the input is. */
-export type Resource = 'invoice' | 'order' | 'service' | 'operation'
+export type Resource = 'invoice' | 'order' | 'service' | 'operation' | 'token'
 
 /**
  * One thing that a caller may ask of the service, as data: no handler, no framework.
@@ -41,7 +41,8 @@ export interface Operation {
   /** One line; `description` says the rest, written for an agent that knows nothing else. */
   summary: string
   description: string
-  access: 'public' | Scope
+  /** The scope that a token needs; `any` token will do, or none at all. */
+  access: 'public' | 'any' | Scope
   /** As a tool it answers without a token too, saying less. By REST it needs one. */
   openAsTool?: boolean
   rate: RateClass

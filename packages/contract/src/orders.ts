@@ -51,6 +51,7 @@ export const orders = {
       'os_not_supported',
       'invalid_ssh_key',
       'price_above_maximum',
+      'budget_exceeded',
       'insufficient_balance',
       'account_owes',
       'capacity',

@@ -179,7 +179,7 @@ function checkOwner(resource: Resource, row: Authenticated['row'], caller: Calle
 
 function checkRights(op: Operation, caller: Caller) {
   if (caller.suspended) throw new OperationError('account_suspended', 'The account is suspended')
-  if (op.access !== 'public' && !caller.scopes.includes(op.access)) {
+  if (op.access !== 'public' && op.access !== 'any' && !caller.scopes.includes(op.access)) {
     throw new OperationError('scope_missing', `The token lacks the scope "${op.access}"`, {
       fields: { scope: op.access },
     })

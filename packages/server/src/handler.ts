@@ -9,6 +9,8 @@ import type { Services } from './services.ts'
 export interface Caller {
   accountId: string
   tokenId: string
+  /** The token and all above it, the highest first: more than one for a child token. */
+  lineage: string[]
   scopes: Scope[]
   /** When a password, a code or a registration was last proven for this token. */
   authenticatedAt: Date

@@ -1,7 +1,15 @@
+import { confirmToken } from './account/confirm-token.ts'
+import { createToken } from './account/create-token.ts'
+import { listTokens } from './account/list-tokens.ts'
 import { login } from './account/login.ts'
+import { logout } from './account/logout.ts'
+import { refreshToken } from './account/refresh-token.ts'
 import { registerAccount } from './account/register-account.ts'
 import { requestLoginCode } from './account/request-login-code.ts'
+import { revokeToken } from './account/revoke-token.ts'
 import { setPassword } from './account/set-password.ts'
+import { updateAccount } from './account/update-account.ts'
+import { updateToken } from './account/update-token.ts'
 import { verifyLoginCode } from './account/verify-login-code.ts'
 import { whoami } from './account/whoami.ts'
 import { getBalance } from './balance/get-balance.ts'
@@ -53,6 +61,14 @@ export const handlers: Handlers = {
   verifyLoginCode,
   setPassword,
   whoami,
+  updateAccount,
+  listTokens,
+  createToken,
+  updateToken,
+  confirmToken,
+  revokeToken,
+  refreshToken,
+  logout,
   listPlans,
   listReviews,
   submitReview,

@@ -1,5 +1,6 @@
 import { forgetOldFailures } from './account/failed-login-store.ts'
 import { forgetOldCodes } from './account/login-code-store.ts'
+import { forgetRetiredTokens } from './account/token-store.ts'
 import { repeat } from './background.ts'
 import { forgetOldAnswers } from './idempotency.ts'
 import { runPayments } from './payments/run-payments.ts'
@@ -59,6 +60,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
         await forgetOldAnswers(services)
         await forgetOldCodes(services.db, now)
         await forgetOldFailures(services.db, now)
+        await forgetRetiredTokens(services.db, now)
         await forgetOldLinks(services.db, now)
       },
       complain('Forgetting what is old'),

@@ -9,6 +9,7 @@ export interface ResourceRows {
   order: { account_id: string }
   service: ShownVpsJson
   operation: { account_id: string }
+  token: { account_id: string }
 }
 
 const selects: Record<Resource, string> = {
@@ -16,6 +17,7 @@ const selects: Record<Resource, string> = {
   order: 'select account_id from vps_order where id = $3',
   service: `${SHOWN_VPS} where id = $3`,
   operation: 'select account_id from vps_operation where id = $3',
+  token: 'select account_id from token where id = $3 and not is_umbrella',
 }
 
 /** How to read a resource. Undefined for an identifier of the wrong form: nothing has it. */

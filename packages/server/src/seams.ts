@@ -26,13 +26,16 @@ export interface Invoicing {
 export interface Ordering {
   /**
    * Pays an order that awaits payment from the balance, and begins to provision it.
+   * @param tokenId whose budget it counts for: without it, that of the token that ordered
    * @returns `closed` when the order awaits nothing; `capacity` when no machine can be placed now, and nothing was charged
    * @throws InsufficientFunds
+   * @throws OperationError `budget_exceeded`
    */
   payFromBalance(
     tx: Transaction,
     services: Services,
     orderId: string,
+    tokenId?: string,
   ): Promise<'paid' | 'closed' | 'capacity'>
   /** The live services of an account, and what they cost per hour in micro-USD. */
   summary(db: Queryable, accountId: string): Promise<{ live: number; burnPerHour: bigint }>

@@ -41,6 +41,18 @@ export async function insertAccount(tx: Transaction, row: AccountRow): Promise<b
   return rowCount === 1
 }
 
+/** Changes what is given; null removes a name. */
+export async function setNames(
+  tx: Transaction,
+  id: string,
+  names: { first_name?: string | null | undefined; last_name?: string | null | undefined },
+): Promise<void> {
+  for (const [column, name] of Object.entries(names)) {
+    if (name === undefined) continue
+    await tx.query(`update account set ${column} = $2 where id = $1`, [id, name || null])
+  }
+}
+
 export async function setPasswordHash(tx: Transaction, id: string, hash: string | null): Promise<void> {
   await tx.query('update account set password_hash = $2 where id = $1', [id, hash])
 }

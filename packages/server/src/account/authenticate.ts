@@ -22,6 +22,7 @@ export interface Authenticated {
 interface CallerJson {
   id: string
   account_id: string
+  lineage: string[]
   scopes: Scope[]
   authenticated_at: string
   expires_at: string
@@ -29,9 +30,14 @@ interface CallerJson {
 }
 
 const CALLER = `
-select t.id, t.account_id, t.scopes, t.authenticated_at, t.expires_at, a.suspended_at
-from token t join account a on a.id = t.account_id
-where t.hash = $1 and t.revoked_at is null and t.expires_at > $2`
+select t.id, t.account_id, t.lineage, t.scopes, t.authenticated_at, least(t.expires_at, text.good_until) as expires_at,
+  a.suspended_at
+from (
+  select id, null::timestamptz as good_until from token where hash = $1
+  union all
+  select token_id, good_until from retired_token where hash = $1 and good_until > $2
+) text join token t on t.id = text.id join account a on a.id = t.account_id
+where t.revoked_at is null and t.expires_at > $2`
 
 /**
  * Who presents this token; undefined when it is unknown, expired or revoked.
@@ -59,6 +65,7 @@ export async function authenticate(
     caller: {
       accountId: caller.account_id,
       tokenId: caller.id,
+      lineage: caller.lineage,
       scopes: caller.scopes,
       authenticatedAt: new Date(caller.authenticated_at),
       expiresAt: new Date(caller.expires_at),

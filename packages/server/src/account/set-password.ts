@@ -7,6 +7,7 @@ const RECENT_MS = 600_000
 
 export const setPassword: Handler<'setPassword'> = async ({ input, caller, db, services, fail }) => {
   const now = services.clock.now()
+  if (caller.lineage.length > 1) throw fail('child_token', 'A child token cannot set the password')
   const { email, password_hash: hash } = await accountById(db, caller.accountId)
   const recent = now.getTime() - caller.authenticatedAt.getTime() <= RECENT_MS
   if (hash !== null && !recent) {

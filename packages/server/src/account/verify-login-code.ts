@@ -7,6 +7,7 @@ import { countFailures, recordFailure } from './failed-login-store.ts'
 import { tryCodes, useCodes } from './login-code-store.ts'
 import { openSession } from './open-session.ts'
 import { hashCode } from './request-login-code.ts'
+import { unconfirmedTokens } from './token-store.ts'
 
 const TRIES_PER_CODE = 5
 const LIVE_CODES = 3
@@ -35,10 +36,13 @@ export const verifyLoginCode: Handler<'verifyLoginCode'> = async ({ input, db, s
   if (!account) {
     const created = await createAccount(db, services, { email, emailVerifiedAt: now })
     if (!created) throw fail('invalid_code', 'The code is wrong, used or expired')
-    return openSession(db, services, created)
+    return { ...(await openSession(db, services, created)), unconfirmed_tokens: [] }
   }
   // Whoever registered with this address had not proven that the mailbox is theirs; whoever holds the
   // code has. A password that was set before that proof is no longer good.
   if (await markEmailVerified(db, account.id, now)) await setPasswordHash(db, account.id, null)
-  return openSession(db, services, await accountById(db, account.id))
+  return {
+    ...(await openSession(db, services, await accountById(db, account.id))),
+    unconfirmed_tokens: await unconfirmedTokens(db, account.id, now),
+  }
 }

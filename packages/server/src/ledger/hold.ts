@@ -1,5 +1,6 @@
 import { capture, release, reserve } from '@coinrack/money/index.ts'
 import type { Transaction } from '../database/transaction.ts'
+import { returnToBudget, spendBudget, type TokenCharge } from './budget.ts'
 import { post } from './post.ts'
 
 /** Who ends a hold, when, and for what: identifiers and time come from outside. */
@@ -13,6 +14,7 @@ interface Ending {
 /**
  * Reserves an amount of the spendable balance until `captureHold` or `releaseHold`.
  * @throws InsufficientFunds
+ * @throws OperationError `budget_exceeded`
  */
 export async function placeHold(
   tx: Transaction,
@@ -26,6 +28,8 @@ export async function placeHold(
     purpose: string
     description: string
     at: Date
+    /** Whose budget it counts for. */
+    spender?: Pick<TokenCharge, 'tokenId' | 'machine'> | undefined
   },
 ): Promise<void> {
   await post(tx, {
@@ -37,16 +41,26 @@ export async function placeHold(
     postings: reserve(hold.amount),
     at: hold.at,
   })
+  // The posting has locked the customer's balance.
+  const counted = hold.spender ? await spendBudget(tx, { ...hold, ...hold.spender }) : []
   await tx.query(
-    'insert into hold (id, account_id, amount, purpose, created_at) values ($1, $2, $3, $4, $5)',
-    [hold.id, hold.accountId, hold.amount, hold.purpose, hold.at],
+    'insert into hold (id, account_id, amount, purpose, created_at, counted_for) values ($1, $2, $3, $4, $5, $6)',
+    [hold.id, hold.accountId, hold.amount, hold.purpose, hold.at, counted],
   )
 }
 
+interface HoldRow {
+  account_id: string
+  amount: bigint
+  purpose: string
+  created_at: Date
+  counted_for: string[]
+}
+
 async function endHold(tx: Transaction, state: 'posted' | 'voided', ending: Ending, reason: string | null) {
-  const { rows } = await tx.query<{ account_id: string; amount: bigint; purpose: string }>(
+  const { rows } = await tx.query<HoldRow>(
     `update hold set state = $2, reason = $3, ended_at = $4
-     where id = $1 and state = 'pending' returning account_id, amount, purpose`,
+     where id = $1 and state = 'pending' returning account_id, amount, purpose, created_at, counted_for`,
     [ending.holdId, state, reason, ending.at],
   )
   return rows[0]
@@ -87,5 +101,6 @@ export async function releaseHold(tx: Transaction, ending: Ending & { reason: st
     postings: release(hold.amount),
     at: ending.at,
   })
+  await returnToBudget(tx, hold.counted_for, hold.amount, hold.created_at)
   return true
 }

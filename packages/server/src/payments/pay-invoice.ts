@@ -34,7 +34,7 @@ export const payInvoice: Handler<'payInvoice'> = async ({ input, caller, db, ser
       },
     })
   }
-  const outcome = await services.ordering.payFromBalance(db, services, invoice.order_id!)
+  const outcome = await services.ordering.payFromBalance(db, services, invoice.order_id!, caller.tokenId)
   if (outcome === 'closed') fail('invoice_closed', 'The order of this invoice no longer awaits payment')
   if (outcome === 'capacity') fail('capacity', 'There is no room for this machine now', { retryAfter: 60 })
   await closeInvoice(db, invoice.id, 'paid', services.clock.now())

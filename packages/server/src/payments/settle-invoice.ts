@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/transaction.ts'
+import { OperationError } from '../errors.ts'
 import { InsufficientFunds } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
 import { isCovered } from './invoice-state.ts'
@@ -25,7 +26,8 @@ async function payOrder(tx: Transaction, services: Services, orderId: string) {
   try {
     if ((await services.ordering.payFromBalance(tx, services, orderId)) !== 'capacity') return true
   } catch (error) {
-    if (!(error instanceof InsufficientFunds)) throw error
+    const overBudget = error instanceof OperationError && error.code === 'budget_exceeded'
+    if (!(error instanceof InsufficientFunds) && !overBudget) throw error
   }
   await tx.query('rollback to savepoint pay_order')
   return false

@@ -14,7 +14,11 @@ import { wireSchema } from './wire-schema.ts'
 const INTERFACE_VERSION = '1.0.0'
 
 const TAGS = [
-  { name: 'Account', description: 'Register, log in, passwords', paths: /^\/(auth|account)/ },
+  {
+    name: 'Account',
+    description: 'Register, log in, passwords, tokens with budgets',
+    paths: /^\/(auth|account|tokens)/,
+  },
   {
     name: 'Catalog',
     description: 'What is sold, and what customers say of it',

@@ -2,6 +2,7 @@ import { usedCost } from '@coinrack/money/index.ts'
 import { announce } from '../database/changes.ts'
 import type { Call, Handler } from '../handler.ts'
 import { lockBalance, readBalance } from '../ledger/balance.ts'
+import { checkBudget, spendBudget } from '../ledger/budget.ts'
 import { post } from '../ledger/post.ts'
 import { fits, freeShare, lockPlacement, noRoom } from './capacity.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
@@ -21,7 +22,9 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
 
   const at = services.clock.now()
   const charged = chargeNow(plan, row, at)
-  const unpaid = judgeBalance(await lockBalance(db, row.account_id), charged, 'this change')
+  const balance = await lockBalance(db, row.account_id)
+  await checkBudget(db, { tokenId: caller.tokenId, amount: charged, at })
+  const unpaid = judgeBalance(balance, charged, 'this change')
   if (unpaid) {
     throw fail(unpaid.code, unpaid.message, {
       fields: { ...unpaid.fields, invoice: null, checkout_url: null },
@@ -55,16 +58,19 @@ function checkPlan({ input, services, fail }: Call<'changePlan'>, row: VpsRow): 
   )
 }
 
-const charge = ({ db, services }: Call<'changePlan'>, row: VpsRow, plan: Plan, amount: bigint) => {
+/** The customer's balance is locked. */
+async function charge({ caller, db, services }: Call<'changePlan'>, row: VpsRow, plan: Plan, amount: bigint) {
   const transactionId = services.newId('transaction')
-  return post(db, {
+  const at = services.clock.now()
+  await spendBudget(db, { tokenId: caller.tokenId, amount, at })
+  await post(db, {
     id: transactionId,
     kind: 'charge',
     accountId: row.account_id,
     reference: `upgrade:${row.id}:${transactionId}`,
     description: `${row.hostname}: from ${row.product} to ${plan.slug}, for the rest of the period`,
     postings: [{ from: 'customer.available', to: 'revenue.vps', amount }],
-    at: services.clock.now(),
+    at,
   })
 }
 

@@ -16,16 +16,18 @@ export interface OrderRow {
   invoice_id: string | null
   hold_id: string | null
   failure_reason: string | null
+  /** Whose budget it counts for. */
+  token_id: string | null
   created_at: Date
   expires_at: Date
 }
 
 const COLUMNS =
-  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, price, price_hourly, invoice_id, hold_id, failure_reason, created_at, expires_at'
+  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, price, price_hourly, invoice_id, hold_id, failure_reason, token_id, created_at, expires_at'
 
 export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void> {
   await tx.query(
-    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     [
       row.id,
       row.account_id,
@@ -40,6 +42,7 @@ export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void>
       row.invoice_id,
       row.hold_id,
       row.failure_reason,
+      row.token_id,
       row.created_at,
       row.expires_at,
     ],
@@ -103,13 +106,26 @@ export async function setOrderStatus(
   tx: Transaction,
   id: string,
   status: OrderRow['status'],
-  change: { holdId?: string; failureReason?: string } = {},
+  change: { holdId?: string; failureReason?: string; tokenId?: string | null } = {},
 ): Promise<void> {
   await tx.query(
-    `update vps_order set status = $2, hold_id = coalesce($3, hold_id), failure_reason = coalesce($4, failure_reason)
+    `update vps_order set status = $2, hold_id = coalesce($3, hold_id), failure_reason = coalesce($4, failure_reason),
+       token_id = coalesce($5, token_id)
      where id = $1`,
-    [id, status, change.holdId ?? null, change.failureReason ?? null],
+    [id, status, change.holdId ?? null, change.failureReason ?? null, change.tokenId ?? null],
   )
+}
+
+/** Live machines that a token and all below it have ordered. */
+export async function liveVpsOf(db: Queryable, tokenId: string): Promise<bigint> {
+  const { rows } = await db.query<{ live: bigint }>(
+    `select count(*) as live
+     from vps join vps_order on vps_order.id = vps.order_id join token on token.id = vps_order.token_id
+     where vps.account_id = (select account_id from token where id = $1) and $1 = any(token.lineage)
+       and vps.status not in ('failed', 'deleted')`,
+    [tokenId],
+  )
+  return rows[0]!.live
 }
 
 /** The order as its owner sees it. */

@@ -4,6 +4,7 @@ import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Call, Handler } from '../handler.ts'
 import { type CustomerBalance, lockBalance, readBalance } from '../ledger/balance.ts'
+import { checkBudget } from '../ledger/budget.ts'
 import { offeredImages } from '../os-images.ts'
 import { fits, freeShare, noRoom } from './capacity.ts'
 import { checkSshKey } from './check-ssh-key.ts'
@@ -16,7 +17,7 @@ import {
   setOrderInvoice,
 } from './order-store.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
-import { startOrder } from './start-order.ts'
+import { spenderOf, startOrder } from './start-order.ts'
 import { judgeBalance } from './unpaid.ts'
 import { vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
@@ -43,7 +44,10 @@ export const orderVps: Handler<'orderVps'> = async (call) => {
     hostname: input.hostname,
     now,
   })
-  const order = awaiting ?? newOrder(call, plan, sshKey, now)
+  // Whoever continues an order is charged for it.
+  const order = { ...(awaiting ?? newOrder(call, plan, sshKey, now)), token_id: caller.tokenId }
+  const spender = spenderOf(db, order)
+  if (spender) await checkBudget(db, { ...spender, amount: order.price, at: now })
   const unpaid = judgeBalance(balance, order.price, 'this order')
   if (unpaid) return refuseUnpaid(call, order, !awaiting, unpaid)
 
@@ -102,6 +106,7 @@ function newOrder(
     invoice_id: null,
     hold_id: null,
     failure_reason: null,
+    token_id: caller.tokenId,
     created_at: now,
     expires_at: new Date(now.getTime() + AWAITING_MS),
   }

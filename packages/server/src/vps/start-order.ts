@@ -3,16 +3,16 @@ import { placeHold } from '../ledger/hold.ts'
 import { offeredImages } from '../os-images.ts'
 import type { Services } from '../services.ts'
 import { fits, freePublicPort, freeShare, lockPlacement, noRoom } from './capacity.ts'
-import { type OrderRow, setOrderStatus } from './order-store.ts'
+import { liveVpsOf, type OrderRow, setOrderStatus } from './order-store.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
 import { insertVps } from './vps-store.ts'
 
 /**
  * Begins an order: the hold of its price and the wanted machine, in one transaction.
- * @param order written down already
+ * @param order written down already; it counts for the budget of its token
  * @throws InsufficientFunds when the balance does not cover the price
- * @throws OperationError `capacity` when no machine can be placed now, before anything is held
+ * @throws OperationError `budget_exceeded`; `capacity` when no machine can be placed now, before anything is held
  */
 export async function startOrder(tx: Transaction, services: Services, order: OrderRow): Promise<void> {
   const { catalog, clock, config, driver, newId, random, sealer } = services
@@ -36,6 +36,7 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     purpose: order.id,
     description: `Reserved for ${plan.name} ${order.hostname}`,
     at: now,
+    spender: spenderOf(tx, order),
   })
   const password = makeRootPassword(random)
   const hostKey = makeSshHostKey(random)
@@ -63,5 +64,11 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     price_hourly: order.price_hourly,
     created_at: now,
   })
-  await setOrderStatus(tx, order.id, 'provisioning', { holdId })
+  await setOrderStatus(tx, order.id, 'provisioning', { holdId, tokenId: order.token_id })
 }
+
+/** Whose budget an order counts for; nobody's when it is older than budgets. */
+export const spenderOf = (tx: Transaction, { token_id: tokenId }: Pick<OrderRow, 'token_id'>) =>
+  tokenId === null
+    ? undefined
+    : { tokenId, machine: { cap: 'max_live_vps' as const, live: (id: string) => liveVpsOf(tx, id) } }

@@ -1,0 +1,21 @@
+import type { Handler } from '../handler.ts'
+import { isOfLogin } from './may-manage.ts'
+import { leaveUmbrella, lockTokens, tokenById, tokenView } from './token-store.ts'
+
+/** What stands below the umbrella cannot lift it: only a token of a later login can. */
+export const confirmToken: Handler<'confirmToken'> = async ({ input, caller, db, services, fail }) => {
+  const now = services.clock.now()
+  await lockTokens(db, caller.accountId)
+  const token = await tokenById(db, input.token_id, now)
+  if (!isOfLogin(caller)) {
+    throw fail(
+      'token_not_below',
+      'Only the token of a login after the proof of the mailbox can confirm others',
+    )
+  }
+  if (token.unconfirmed && token.lineage.length > 2) {
+    throw fail('token_not_below', `Confirm the token that made it: ${token.lineage[1]}`)
+  }
+  if (token.unconfirmed) await leaveUmbrella(db, token)
+  return { details: tokenView(await tokenById(db, token.id, now), now) }
+}

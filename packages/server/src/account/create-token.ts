@@ -1,0 +1,50 @@
+import type { Handler } from '../handler.ts'
+import { childBudget } from './child-budget.ts'
+import { makeToken } from './token.ts'
+import { countTokens, insertToken, lockTokens, setBudget, tokenById, tokenView } from './token-store.ts'
+
+const MOST_TOKENS = 500n
+const DEEPEST = 5
+const DAY_MS = 86_400_000
+
+export const createToken: Handler<'createToken'> = async ({ input, caller, db, services, fail }) => {
+  const { clock, newId, random } = services
+  const now = clock.now()
+  await lockTokens(db, caller.accountId)
+  const parent = await tokenById(db, caller.tokenId, now)
+  // Revoked since it was looked at: what is below it would outlive it.
+  if (parent.revoked_at) throw fail('unauthorized', 'The token was revoked')
+  const scopes = [...new Set(input.scopes ?? parent.scopes)]
+  const missing = scopes.find((scope) => !parent.scopes.includes(scope))
+  if (missing) {
+    throw fail('scope_missing', `The token lacks the scope "${missing}", so it cannot give it`, {
+      fields: { scope: missing },
+    })
+  }
+  if (parent.lineage.length >= DEEPEST || (await countTokens(db, caller.accountId, now)) >= MOST_TOKENS) {
+    throw fail('token_limit', `At most ${MOST_TOKENS} tokens, ${DEEPEST} below each other`)
+  }
+
+  const lifetime = input.expires_in_days === undefined ? Infinity : input.expires_in_days * DAY_MS
+  const expiresAt = new Date(Math.min(now.getTime() + lifetime, parent.expires_at.getTime()))
+  const id = newId('token')
+  const text = makeToken(random)
+  await insertToken(db, {
+    id,
+    accountId: caller.accountId,
+    text,
+    scopes,
+    authenticatedAt: parent.authenticated_at,
+    createdAt: now,
+    expiresAt,
+    name: input.name ?? null,
+    parent,
+  })
+  if (input.budget) await setBudget(db, id, await childBudget(db, parent.id, input.budget, now))
+  return {
+    token: text,
+    token_type: 'Bearer',
+    token_expires_at: expiresAt,
+    details: tokenView(await tokenById(db, id, now), now),
+  }
+}

@@ -1,0 +1,22 @@
+import type { Handler } from '../handler.ts'
+import { childBudget } from './child-budget.ts'
+import { isOfLogin, mayManage } from './may-manage.ts'
+import { lockTokens, setBudget, setTokenName, tokenById, tokenView } from './token-store.ts'
+
+export const updateToken: Handler<'updateToken'> = async ({ input, caller, db, services, fail }) => {
+  const now = services.clock.now()
+  await lockTokens(db, caller.accountId)
+  const token = await tokenById(db, input.token_id, now)
+  if (!mayManage(caller, token) || (token.id === caller.tokenId && !isOfLogin(caller))) {
+    throw fail('token_not_below', 'The token is not below the one of this call')
+  }
+  if (input.name !== undefined) await setTokenName(db, token.id, input.name || null)
+  if (input.budget !== undefined) {
+    const parentId = token.lineage.at(-2)
+    if (parentId === undefined || (token.unconfirmed && token.lineage.length === 2)) {
+      throw fail('token_not_below', 'The token of a login has no budget of its own')
+    }
+    await setBudget(db, token.id, input.budget && (await childBudget(db, parentId, input.budget, now)))
+  }
+  return { details: tokenView(await tokenById(db, token.id, now), now) }
+}

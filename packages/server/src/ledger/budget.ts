@@ -1,0 +1,114 @@
+import type { NextStep } from '@coinrack/contract/wire.ts'
+import { formatUsd } from '@coinrack/contract/wire.ts'
+import type { Queryable, Transaction } from '../database/transaction.ts'
+import { OperationError } from '../errors.ts'
+import { type BudgetRefusal, type HolderOfBudget, judgeBudgets } from './judge-budgets.ts'
+
+/** What a token is about to be charged for. */
+export interface TokenCharge {
+  tokenId: string
+  /** micro-USD */
+  amount: bigint
+  at: Date
+  /** Of a new machine: which cap counts it, and how many live ones a token and all below it have. */
+  machine?: { cap: 'max_live_vps' | 'max_live_sandboxes'; live(tokenId: string): Promise<bigint> }
+}
+
+/**
+ * Checks a charge against the budgets of a token and of all above it. The customer's balance must be locked: what is
+ * found holds until the transaction ends, so of two charges at the same moment the second sees the first.
+ * @returns whom it counts for: the token and all above it
+ * @throws OperationError `budget_exceeded`
+ */
+export async function checkBudget(tx: Transaction, charge: TokenCharge): Promise<string[]> {
+  const holders = await holdersOf(tx, charge)
+  for (const holder of holders) {
+    if (charge.machine && holder[charge.machine.cap] !== null) {
+      holder.live = await charge.machine.live(holder.token_id)
+    }
+  }
+  const refusal = judgeBudgets(holders, charge.amount, charge.machine?.cap)
+  if (refusal) throw budgetExceeded(refusal)
+  return holders.map(({ token_id }) => token_id)
+}
+
+/**
+ * Counts a charge for a token and all above it, in the transaction that charges or holds it. The customer's balance must
+ * be locked.
+ * @returns for whom it was counted, for `returnToBudget`
+ * @throws OperationError `budget_exceeded`
+ */
+export async function spendBudget(tx: Transaction, charge: TokenCharge): Promise<string[]> {
+  const counted = await checkBudget(tx, charge)
+  await tx.query(
+    `insert into token_spending as spending (token_id, total, day, today)
+     select unnest($1::text[]), $2::bigint, $3::date, $2::bigint
+     on conflict (token_id) do update set
+       total = spending.total + $2,
+       today = case when spending.day = $3 then spending.today + $2 else $2 end,
+       day = $3`,
+    [counted, charge.amount, dayOf(charge.at)],
+  )
+  return counted
+}
+
+/** Gives back what was counted at a moment, when it was held and never charged. */
+export async function returnToBudget(
+  tx: Transaction,
+  counted: string[],
+  amount: bigint,
+  at: Date,
+): Promise<void> {
+  if (counted.length === 0) return
+  await tx.query(
+    `update token_spending set total = total - $2, today = case when day = $3 then today - $2 else today end
+     where token_id = any($1)`,
+    [counted, amount, dayOf(at)],
+  )
+}
+
+/** A token and all above it, the highest first, with what they may spend and have spent. */
+export async function holdersOf(
+  db: Queryable,
+  { tokenId, at }: Pick<TokenCharge, 'tokenId' | 'at'>,
+): Promise<HolderOfBudget[]> {
+  const { rows } = await db.query<HolderOfBudget>(
+    `select token.id as token_id, token.parent_id, token.is_umbrella, max_per_charge, per_day, budget.total,
+       max_live_vps, max_live_sandboxes, coalesce(allow_auto_renew, true) as allow_auto_renew,
+       coalesce(spending.total, 0)::bigint as spent,
+       coalesce(case when spending.day = $2 then spending.today end, 0)::bigint as spent_today, 0::bigint as live
+     from token
+     left join token_budget budget on budget.token_id = token.id
+     left join token_spending spending on spending.token_id = token.id
+     where token.id = any((select unnest(lineage) from token where id = $1))
+     order by cardinality(lineage)`,
+    [tokenId, dayOf(at)],
+  )
+  return rows
+}
+
+/** The day in UTC. */
+export const dayOf = (at: Date) => at.toISOString().slice(0, 10)
+
+export function budgetExceeded({ holder, below, cap, limit, used, shortBy }: BudgetRefusal): OperationError {
+  const isCount = cap === 'max_live_vps' || cap === 'max_live_sandboxes'
+  const shown = (value: bigint) => (isCount ? parseInt(String(value), 10) : formatUsd(value))
+  const raise: NextStep = holder.is_umbrella
+    ? { tool: 'confirm_token', why: 'Confirm the token', arguments: { token_id: below?.token_id } }
+    : { tool: 'update_token', why: 'Raise the budget', arguments: { token_id: holder.token_id } }
+  const who = holder.parent_id === null ? 'a token of a login' : `the token ${holder.parent_id}`
+  return new OperationError(
+    'budget_exceeded',
+    `${cap} of the token ${holder.token_id} is ${shown(limit)}, of which ${shown(used)} is used: ${shown(shortBy)} short. It can be raised by ${who} with ${raise.tool}`,
+    {
+      fields: {
+        cap,
+        limit: shown(limit),
+        used: shown(used),
+        short_by: shown(shortBy),
+        raised_by: { token_id: holder.parent_id, tool: raise.tool, arguments: raise.arguments },
+      },
+      nextSteps: [{ tool: 'whoami', why: 'See the budget of this token and what it has spent' }],
+    },
+  )
+}

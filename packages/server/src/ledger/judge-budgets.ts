@@ -1,0 +1,72 @@
+export type MoneyCap = 'max_per_charge' | 'per_day' | 'total'
+export type MachineCap = 'max_live_vps' | 'max_live_sandboxes'
+
+const CAPS = ['max_per_charge', 'per_day', 'total', 'max_live_vps', 'max_live_sandboxes'] as const
+
+/** A token with its caps, of which null is none, and what it and all below it have used of them. */
+export type HolderOfBudget = Record<MoneyCap | MachineCap, bigint | null> & {
+  token_id: string
+  parent_id: string | null
+  is_umbrella: boolean
+  allow_auto_renew: boolean
+  spent: bigint
+  spent_today: bigint
+  live: bigint
+}
+
+export interface BudgetRefusal {
+  holder: HolderOfBudget
+  /** The next one on the way down to the token that is charged. */
+  below: HolderOfBudget | undefined
+  cap: MoneyCap | MachineCap
+  limit: bigint
+  used: bigint
+  shortBy: bigint
+}
+
+/**
+ * The first cap of a new budget that is above one of the tokens that it would stand below; undefined when there is none.
+ * What the budget leaves out is capped by those above it.
+ * @param holders the highest first
+ */
+export function judgeChildBudget(
+  holders: HolderOfBudget[],
+  budget: Record<MoneyCap | MachineCap, bigint | null>,
+): BudgetRefusal | undefined {
+  for (const [index, holder] of holders.entries()) {
+    for (const cap of CAPS) {
+      const [limit, wanted] = [holder[cap], budget[cap]]
+      if (limit !== null && wanted !== null && wanted > limit) {
+        return { holder, below: holders[index + 1], cap, limit, used: 0n, shortBy: wanted - limit }
+      }
+    }
+  }
+  return undefined
+}
+
+/**
+ * The first cap that a charge would go beyond, from the top down; undefined when there is none.
+ * @param holders the token that is charged and all above it, the highest first
+ * @param machine the cap that counts the machine it is for
+ */
+export function judgeBudgets(
+  holders: HolderOfBudget[],
+  amount: bigint,
+  machine?: MachineCap,
+): BudgetRefusal | undefined {
+  for (const [index, holder] of holders.entries()) {
+    const caps = [
+      { cap: 'max_per_charge', used: 0n, more: amount },
+      { cap: 'per_day', used: holder.spent_today, more: amount },
+      { cap: 'total', used: holder.spent, more: amount },
+      ...(machine ? [{ cap: machine, used: holder.live, more: 1n }] : []),
+    ] as const
+    for (const { cap, used, more } of caps) {
+      const limit = holder[cap]
+      if (limit !== null && more > 0n && used + more > limit) {
+        return { holder, below: holders[index + 1], cap, limit, used, shortBy: used + more - limit }
+      }
+    }
+  }
+  return undefined
+}
