@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { idPrefixes } from '@coinrack/contract/ids.ts'
-import { type OperationName, operationList } from '@coinrack/contract/index.ts'
+import { type OperationName, operationList, operations } from '@coinrack/contract/index.ts'
 import {
   type Operation,
   type Resource,
@@ -60,6 +60,13 @@ const makeResource: Record<Resource, () => Promise<string>> = {
   token: async () =>
     (await service.ask('POST', '/tokens', { token: owner.token, body: { scopes: ['read'] } })).body.details
       .id,
+  ssh_key: async () =>
+    (
+      await service.ask('POST', '/ssh-keys', {
+        token: owner.token,
+        body: { public_key: operations.addSshKey.example.public_key },
+      })
+    ).body.ssh_key.id,
 }
 const order = async () =>
   (await service.ask('POST', '/orders', { token: owner.token, body: { product: 'nano', os_id: 1 } })).body

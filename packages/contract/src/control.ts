@@ -89,7 +89,7 @@ export const control = {
         .string()
         .max(16_384)
         .optional()
-        .describe('SSH public key for root; without it the key of the order stays'),
+        .describe('For root: a public key, or the id of a stored one. Without: the same as now'),
       new_host_key: z.boolean().default(false),
     }),
     output: z.object({ service: Vps, operation: Work }),

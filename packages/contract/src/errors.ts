@@ -44,6 +44,7 @@ export const errors = {
     fix: 'Wait with list_snapshots and wait=settled until no snapshot of the service is in work, then look at its status.',
   },
   snapshot_limit: { status: 409, fix: 'Delete one with delete_snapshot first.' },
+  ssh_key_limit: { status: 409, fix: 'Delete one with delete_ssh_key first; list_ssh_keys shows them.' },
   token_limit: { status: 409, fix: 'Revoke one with revoke_token first; list_tokens shows them.' },
   review_exists: { status: 409, fix: 'An account can submit one review.' },
   review_needs_order: { status: 409, fix: 'Order a VPS first; reviews come from customers.' },

@@ -13,6 +13,7 @@ export const idPrefixes = {
   deposit: 'dep',
   operation: 'op',
   snapshot: 'snp',
+  ssh_key: 'key',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -10,6 +10,7 @@ import { network } from './network.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
 import { snapshots } from './snapshots.ts'
+import { sshKeys } from './ssh-keys.ts'
 import { tokens } from './tokens.ts'
 import { vps } from './vps.ts'
 import { work } from './work.ts'
@@ -19,6 +20,7 @@ export const operations = {
   ...guide,
   ...account,
   ...tokens,
+  ...sshKeys,
   ...catalog,
   ...balance,
   ...invoices,

@@ -34,7 +34,11 @@ export const orders = {
     input: z.strictObject({
       product: z.string().max(64).describe('Plan slug from list_plans'),
       os_id: z.number().int().describe('From os_images of the plan'),
-      ssh_key: z.string().max(16_384).optional().describe('SSH public key, one line, for root'),
+      ssh_key: z
+        .string()
+        .max(16_384)
+        .optional()
+        .describe('For root: a public key, one line, or the id of a stored one'),
       hostname: Hostname.optional(),
       max_price: UsdInput.optional().describe('Refuse when the price is above this'),
       dry_run: z.boolean().default(false).describe('Only check and show the price'),

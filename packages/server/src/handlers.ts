@@ -50,6 +50,9 @@ import { restoreSnapshot } from './vps/restore-snapshot.ts'
 import { runOnVps } from './vps/run-on-vps.ts'
 import { setFirewall } from './vps/set-firewall.ts'
 import { setHostname } from './vps/set-hostname.ts'
+import { addSshKey } from './vps/ssh-keys/add-ssh-key.ts'
+import { deleteSshKey } from './vps/ssh-keys/delete-ssh-key.ts'
+import { listSshKeys } from './vps/ssh-keys/list-ssh-keys.ts'
 import { writeVpsFile } from './vps/write-vps-file.ts'
 
 /** Who answers what: one handler for each operation of the contract. */
@@ -69,6 +72,9 @@ export const handlers: Handlers = {
   revokeToken,
   refreshToken,
   logout,
+  listSshKeys,
+  addSshKey,
+  deleteSshKey,
   listPlans,
   listReviews,
   submitReview,

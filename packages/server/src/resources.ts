@@ -10,6 +10,7 @@ export interface ResourceRows {
   service: ShownVpsJson
   operation: { account_id: string }
   token: { account_id: string }
+  ssh_key: { account_id: string }
 }
 
 const selects: Record<Resource, string> = {
@@ -18,6 +19,7 @@ const selects: Record<Resource, string> = {
   service: `${SHOWN_VPS} where id = $3`,
   operation: 'select account_id from vps_operation where id = $3',
   token: 'select account_id from token where id = $3 and not is_umbrella',
+  ssh_key: 'select account_id from ssh_key where id = $3',
 }
 
 /** How to read a resource. Undefined for an identifier of the wrong form: nothing has it. */

@@ -29,7 +29,11 @@ const TAGS = [
     description: 'Prepaid money: invoices, payments, statement',
     paths: /^\/(balance|invoices)/,
   },
-  { name: 'VPS', description: 'Order and run virtual servers', paths: /^\/(orders|services|operations)/ },
+  {
+    name: 'VPS',
+    description: 'Order and run virtual servers',
+    paths: /^\/(orders|services|operations|ssh-keys)/,
+  },
   { name: 'Guide', description: 'Where to begin', paths: /^\// },
 ]
 

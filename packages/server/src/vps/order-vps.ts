@@ -30,7 +30,8 @@ type CatalogPlan = OrderCall['services']['catalog']['plans'][number]
 export const orderVps: Handler<'orderVps'> = async (call) => {
   const { input, caller, db, services } = call
   const plan = await checkOrder(call)
-  const sshKey = input.ssh_key === undefined ? null : checkSshKey(input.ssh_key, call.fail)
+  const sshKey =
+    input.ssh_key === undefined ? null : await checkSshKey(db, caller.accountId, input.ssh_key, call.fail)
   // Orders of one account run one after the other: each sees what the others left of the balance.
   const balance = await lockBalance(db, caller.accountId)
   if (input.dry_run) return quote(call, plan, balance)

@@ -25,7 +25,8 @@ export const reinstallVps: Handler<'reinstallVps'> = async (call) => {
     )
   }
   const image = await checkImage(call, row)
-  const sshKey = input.ssh_key === undefined ? row.ssh_key : checkSshKey(input.ssh_key, fail)
+  const sshKey =
+    input.ssh_key === undefined ? row.ssh_key : await checkSshKey(db, caller.accountId, input.ssh_key, fail)
   if (!['active', 'stopped', 'rebooting', 'reinstalling'].includes(row.status)) {
     throw fail('service_busy', `The VPS is ${row.status}`)
   }

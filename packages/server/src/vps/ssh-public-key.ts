@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** Curves of RFC 5656 by the name that a key of theirs carries. */
 const CURVES = new Set(['nistp256', 'nistp384', 'nistp521'])
 const SMALLEST_RSA = 2048
@@ -25,6 +27,13 @@ export function judgeSshKey(text: string): KeyVerdict {
   const why = whyBad(type, parts.slice(1))
   return why ? { refused: why } : { line: [type, body, ...comment].join(' ') }
 }
+
+/** Of a whole key, as `ssh-keygen -l` writes it: `SHA256:` and unpadded base64. */
+export const sshFingerprint = (line: string) =>
+  `SHA256:${createHash('sha256')
+    .update(Buffer.from(line.split(' ')[1]!, 'base64'))
+    .digest('base64')
+    .replace(/=+$/, '')}`
 
 function whyBad(type: string, parts: Buffer[]): string | undefined {
   const broken = `The key is no whole ${type} key`

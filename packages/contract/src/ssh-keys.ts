@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { Id } from './ids.ts'
+import { listOperation, operation } from './operation.ts'
+import { PlainText, paging, Timestamp } from './wire.ts'
+
+export const SshKey = z.object({
+  id: Id('ssh_key'),
+  name: z.string(),
+  type: z.string(),
+  fingerprint: z.string().describe('SHA256:..., as ssh-keygen -l shows it'),
+  public_key: z.string(),
+  created_at: Timestamp,
+})
+
+export const sshKeys = {
+  listSshKeys: listOperation({
+    method: 'GET',
+    path: '/ssh-keys',
+    summary: 'List stored SSH keys',
+    description: 'Newest first. ssh_key of order_vps and reinstall_vps takes the id of one.',
+    access: 'read',
+    rate: 'default',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({ ...paging }),
+    output: SshKey,
+    errors: [],
+    example: {},
+  }),
+  addSshKey: operation({
+    method: 'POST',
+    path: '/ssh-keys',
+    summary: 'Store an SSH public key',
+    description:
+      'ed25519, ecdsa, rsa of 2048 bits or more, or sk-*. A key that is stored already is the same one. Machines that have it keep it when it is deleted here.',
+    access: 'manage',
+    rate: 'default',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({
+      public_key: z.string().max(16_384).describe('One line of a .pub file'),
+      name: PlainText(100).optional().describe('Without: the comment of the key'),
+    }),
+    output: z.object({ ssh_key: SshKey }),
+    errors: ['invalid_ssh_key', 'ssh_key_limit'],
+    example: {
+      public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4wD3vVxHqD2rXw8nVf5l2m8u5v0s3c1m2o3p4q5r6s agent',
+      name: 'agent',
+    },
+    next: (answer) => [
+      {
+        tool: 'order_vps',
+        why: 'Order with it',
+        arguments: {
+          product: 'nano',
+          os_id: 1,
+          ssh_key: (answer.ssh_key as { id?: string } | undefined)?.id,
+        },
+      },
+    ],
+  }),
+  deleteSshKey: operation({
+    method: 'DELETE',
+    path: '/ssh-keys/{id}',
+    summary: 'Delete a stored SSH key',
+    description: 'Machines keep the keys that they were made with.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'ssh_key',
+    effect: 'destructive',
+    idempotent: false,
+    input: z.strictObject({ ssh_key_id: Id('ssh_key') }),
+    output: z.object({ ssh_key: SshKey }),
+    errors: [],
+    example: { ssh_key_id: 'key_01kabcdefghjkmnpqrstvwxyz0' },
+  }),
+}
