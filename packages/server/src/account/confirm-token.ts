@@ -1,13 +1,14 @@
 import type { Handler } from '../handler.ts'
 import { isOfLogin } from './may-manage.ts'
-import { leaveUmbrella, lockTokens, tokenById, tokenView } from './token-store.ts'
+import { lockOwnToken } from './own-token.ts'
+import { leaveUmbrella, tokenById, tokenView } from './token-store.ts'
 
 /** What stands below the umbrella cannot lift it: only a token of a later login can. */
 export const confirmToken: Handler<'confirmToken'> = async ({ input, caller, db, services, fail }) => {
   const now = services.clock.now()
-  await lockTokens(db, caller.accountId)
+  const own = await lockOwnToken(db, caller, now)
   const token = await tokenById(db, input.token_id, now)
-  if (!isOfLogin(caller)) {
+  if (!isOfLogin(own)) {
     throw fail(
       'token_not_below',
       'Only the token of a login after the proof of the mailbox can confirm others',

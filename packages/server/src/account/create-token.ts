@@ -1,7 +1,8 @@
 import type { Handler } from '../handler.ts'
 import { childBudget } from './child-budget.ts'
+import { lockOwnToken } from './own-token.ts'
 import { makeToken } from './token.ts'
-import { countTokens, insertToken, lockTokens, setBudget, tokenById, tokenView } from './token-store.ts'
+import { countTokens, insertToken, setBudget, tokenById, tokenView } from './token-store.ts'
 
 const MOST_TOKENS = 500n
 const DEEPEST = 5
@@ -10,10 +11,7 @@ const DAY_MS = 86_400_000
 export const createToken: Handler<'createToken'> = async ({ input, caller, db, services, fail }) => {
   const { clock, newId, random } = services
   const now = clock.now()
-  await lockTokens(db, caller.accountId)
-  const parent = await tokenById(db, caller.tokenId, now)
-  // Revoked since it was looked at: what is below it would outlive it.
-  if (parent.revoked_at) throw fail('unauthorized', 'The token was revoked')
+  const parent = await lockOwnToken(db, caller, now)
   const scopes = [...new Set(input.scopes ?? parent.scopes)]
   const missing = scopes.find((scope) => !parent.scopes.includes(scope))
   if (missing) {

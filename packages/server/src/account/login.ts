@@ -1,8 +1,9 @@
 import type { Handler } from '../handler.ts'
-import { accountByEmail } from './account-store.ts'
+import { accountByEmail, accountById } from './account-store.ts'
 import { BLOCKED_S, checkPassword } from './check-password.ts'
 import { judgeEmail } from './email-policy.ts'
 import { openSession } from './open-session.ts'
+import { lockTokens } from './token-store.ts'
 
 /** An unknown address and a wrong password get the same answer after the same time. */
 export const login: Handler<'login'> = async ({ input, db, services, fail }) => {
@@ -19,5 +20,11 @@ export const login: Handler<'login'> = async ({ input, db, services, fail }) => 
   if (!account || result === 'wrong') {
     throw fail('invalid_credentials', 'E-mail and password do not match an account', { keepEffects: true })
   }
-  return openSession(db, services, account)
+  // The mailbox may have been proven while the password was checked, which has ended it.
+  await lockTokens(db, account.id)
+  const now = await accountById(db, account.id)
+  if (now.password_hash !== account.password_hash) {
+    throw fail('invalid_credentials', 'E-mail and password do not match an account')
+  }
+  return openSession(db, services, now)
 }

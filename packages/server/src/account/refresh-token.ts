@@ -1,18 +1,17 @@
 import type { Handler } from '../handler.ts'
 import { isOfLogin } from './may-manage.ts'
 import { SESSION_MS } from './open-session.ts'
+import { lockOwnToken } from './own-token.ts'
 import { makeToken } from './token.ts'
-import { lockTokens, replaceText, tokenById } from './token-store.ts'
+import { replaceText } from './token-store.ts'
 
 const OLD_TEXT_MS = 600_000
 
 /** The token stays what it is, so that its children, its budget and what it has spent stay with it. */
-export const refreshToken: Handler<'refreshToken'> = async ({ caller, db, services, fail }) => {
+export const refreshToken: Handler<'refreshToken'> = async ({ caller, db, services }) => {
   const { clock, random } = services
   const now = clock.now()
-  await lockTokens(db, caller.accountId)
-  const token = await tokenById(db, caller.tokenId, now)
-  if (token.revoked_at) throw fail('unauthorized', 'The token was revoked')
+  const token = await lockOwnToken(db, caller, now)
   // One that is limited cannot give itself more time.
   const expiresAt = isOfLogin(token) ? new Date(now.getTime() + SESSION_MS) : token.expires_at
   const text = makeToken(random)

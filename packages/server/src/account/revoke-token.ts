@@ -1,13 +1,14 @@
 import type { Handler } from '../handler.ts'
 import { mayManage } from './may-manage.ts'
-import { lockTokens, revokeTree, tokenById } from './token-store.ts'
+import { lockOwnToken } from './own-token.ts'
+import { revokeTree, tokenById } from './token-store.ts'
 
 /** The next request with any of them, on any replica, is refused: authentication reads the database. */
 export const revokeToken: Handler<'revokeToken'> = async ({ input, caller, db, services, fail }) => {
   const now = services.clock.now()
-  await lockTokens(db, caller.accountId)
+  const own = await lockOwnToken(db, caller, now)
   const token = await tokenById(db, input.token_id, now)
-  if (!mayManage(caller, token)) {
+  if (!mayManage(own, token)) {
     throw fail('token_not_below', 'The token is not this one, and not below it')
   }
   return { revoked: await revokeTree(db, token.id, now) }

@@ -1,13 +1,16 @@
 import type { Handler } from '../handler.ts'
 import { accountById, accountView, setPasswordHash } from './account-store.ts'
 import { BLOCKED_S, checkPassword } from './check-password.ts'
+import { isOfLogin } from './may-manage.ts'
+import { lockOwnToken } from './own-token.ts'
 import { hashPassword } from './password.ts'
 
 const RECENT_MS = 600_000
 
 export const setPassword: Handler<'setPassword'> = async ({ input, caller, db, services, fail }) => {
   const now = services.clock.now()
-  if (caller.lineage.length > 1) throw fail('child_token', 'A child token cannot set the password')
+  if (!isOfLogin(await lockOwnToken(db, caller, now)))
+    throw fail('child_token', 'A child token cannot set the password')
   const { email, password_hash: hash } = await accountById(db, caller.accountId)
   const recent = now.getTime() - caller.authenticatedAt.getTime() <= RECENT_MS
   if (hash !== null && !recent) {

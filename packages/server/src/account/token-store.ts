@@ -114,11 +114,13 @@ export async function insertToken(
     expiresAt: Date
     name?: string | null
     parent?: Pick<TokenRow, 'id' | 'lineage'>
+    isUmbrella?: boolean
   },
 ): Promise<void> {
   await tx.query(
-    `insert into token (id, account_id, hash, scopes, authenticated_at, created_at, expires_at, name, parent_id, lineage)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `insert into token (id, account_id, hash, scopes, authenticated_at, created_at, expires_at, name, parent_id, lineage,
+       is_umbrella)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       token.id,
       token.accountId,
@@ -130,6 +132,7 @@ export async function insertToken(
       token.name || null,
       token.parent?.id ?? null,
       [...(token.parent?.lineage ?? []), token.id],
+      token.isUmbrella ?? false,
     ],
   )
 }
@@ -181,6 +184,22 @@ export async function replaceText(
     [id, oldUntil],
   )
   await tx.query('update token set hash = $2, expires_at = $3 where id = $1', [id, sha256(text), expiresAt])
+}
+
+/** Puts every token of the account below its umbrella. @returns how many can still be used, without those below them */
+export async function enterUmbrella(
+  tx: Transaction,
+  accountId: string,
+  umbrella: string,
+  now: Date,
+): Promise<number> {
+  const { rows } = await tx.query<{ is_top: boolean }>(
+    `update token set lineage = array[$2] || lineage, parent_id = coalesce(parent_id, $2)
+     where account_id = $1 and id <> $2
+     returning parent_id = $2 and revoked_at is null and expires_at > $3 as is_top`,
+    [accountId, umbrella, now],
+  )
+  return rows.filter(({ is_top }) => is_top).length
 }
 
 /** Lifts the umbrella from a token that stands directly below it, and from those below that. */

@@ -1,13 +1,14 @@
 import type { Handler } from '../handler.ts'
 import { childBudget } from './child-budget.ts'
 import { isOfLogin, mayManage } from './may-manage.ts'
-import { lockTokens, setBudget, setTokenName, tokenById, tokenView } from './token-store.ts'
+import { lockOwnToken } from './own-token.ts'
+import { setBudget, setTokenName, tokenById, tokenView } from './token-store.ts'
 
 export const updateToken: Handler<'updateToken'> = async ({ input, caller, db, services, fail }) => {
   const now = services.clock.now()
-  await lockTokens(db, caller.accountId)
+  const own = await lockOwnToken(db, caller, now)
   const token = await tokenById(db, input.token_id, now)
-  if (!mayManage(caller, token) || (token.id === caller.tokenId && !isOfLogin(caller))) {
+  if (!mayManage(own, token) || (token.id === own.id && !isOfLogin(own))) {
     throw fail('token_not_below', 'The token is not below the one of this call')
   }
   if (input.name !== undefined) await setTokenName(db, token.id, input.name || null)

@@ -1,9 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Handler } from '../handler.ts'
-import { accountByEmail, accountById, markEmailVerified, setPasswordHash } from './account-store.ts'
+import { accountByEmail, accountById } from './account-store.ts'
 import { createAccount } from './create-account.ts'
 import { judgeEmail } from './email-policy.ts'
 import { countFailures, recordFailure } from './failed-login-store.ts'
+import { proveMailbox } from './first-proof.ts'
 import { tryCodes, useCodes } from './login-code-store.ts'
 import { openSession } from './open-session.ts'
 import { hashCode } from './request-login-code.ts'
@@ -21,6 +22,8 @@ export const verifyLoginCode: Handler<'verifyLoginCode'> = async ({ input, db, s
   const { email } = verdict
 
   const subject = `code:${email}`
+  // Wrong codes at the same moment count one after the other, on every replica.
+  await db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [subject])
   if ((await countFailures(db, subject, new Date(now.getTime() - DAY_MS))) >= WRONG_PER_DAY) {
     throw fail('rate_limited', 'Too many wrong codes for this address today', { retryAfter: DAY_MS / 1000 })
   }
@@ -38,9 +41,7 @@ export const verifyLoginCode: Handler<'verifyLoginCode'> = async ({ input, db, s
     if (!created) throw fail('invalid_code', 'The code is wrong, used or expired')
     return { ...(await openSession(db, services, created)), unconfirmed_tokens: [] }
   }
-  // Whoever registered with this address had not proven that the mailbox is theirs; whoever holds the
-  // code has. A password that was set before that proof is no longer good.
-  if (await markEmailVerified(db, account.id, now)) await setPasswordHash(db, account.id, null)
+  await proveMailbox(db, services, account)
   return {
     ...(await openSession(db, services, await accountById(db, account.id))),
     unconfirmed_tokens: await unconfirmedTokens(db, account.id, now),

@@ -1,0 +1,58 @@
+import { formatUsd } from '@coinrack/contract/wire.ts'
+import type { Transaction } from '../database/transaction.ts'
+import { lockBalance } from '../ledger/balance.ts'
+import type { Services } from '../services.ts'
+import { type AccountRow, markEmailVerified, setPasswordHash } from './account-store.ts'
+import { makeToken } from './token.ts'
+import { enterUmbrella, insertToken, lockTokens, setBudget } from './token-store.ts'
+
+/**
+ * Whoever registered with this address had not proven that the mailbox is theirs; whoever holds the code has. A password
+ * that was set before is no longer good, and the tokens from before share what is on the balance now until the owner
+ * confirms them. Does nothing but for the first proof.
+ */
+export async function proveMailbox(tx: Transaction, services: Services, account: AccountRow): Promise<void> {
+  const { clock, newId, random } = services
+  const now = clock.now()
+  // Held by whoever makes, refreshes or ends a token, and whoever spends: all of them come before or after.
+  const { available } = await lockBalance(tx, account.id)
+  await lockTokens(tx, account.id)
+  if (!(await markEmailVerified(tx, account.id, now))) return
+  await setPasswordHash(tx, account.id, null)
+
+  const umbrella = newId('token')
+  await insertToken(tx, {
+    id: umbrella,
+    accountId: account.id,
+    // Nobody learns it.
+    text: makeToken(random),
+    scopes: [],
+    authenticatedAt: now,
+    createdAt: now,
+    expiresAt: now,
+    isUmbrella: true,
+  })
+  await setBudget(tx, umbrella, {
+    max_per_charge: null,
+    per_day: null,
+    total: available,
+    max_live_vps: null,
+    max_live_sandboxes: null,
+    allow_auto_renew: true,
+  })
+  const count = await enterUmbrella(tx, account.id, umbrella, now)
+  if (count > 0) await tellOwner(services, account.email, count, available)
+}
+
+/** The answer of the login names the tokens too: a mail server that fails does not keep the owner out. */
+async function tellOwner({ mailer, config, log }: Services, email: string, count: number, available: bigint) {
+  try {
+    await mailer.send({
+      to: email,
+      subject: `${count} access token${count === 1 ? '' : 's'} to confirm`,
+      text: `You have logged in at ${config.publicUrl} with a code for the first time. ${count} token${count === 1 ? ' was' : 's were'} made for this account before, for example by an agent that registered with your address.\n\nUntil you confirm them they can spend what is on the balance now, ${formatUsd(available)} USD in all, and no more. A password that was set before no longer works.\n\nSee them with list_tokens (GET /tokens). Confirm those you know with confirm_token (POST /tokens/{id}/confirm), and end the others with revoke_token (DELETE /tokens/{id}).\n`,
+    })
+  } catch (error) {
+    log.error({ err: error }, 'The mail about unconfirmed tokens could not be sent')
+  }
+}

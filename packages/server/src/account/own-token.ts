@@ -1,0 +1,16 @@
+import type { Transaction } from '../database/transaction.ts'
+import { OperationError } from '../errors.ts'
+import type { Caller } from '../handler.ts'
+import { lockTokens, type TokenRow, tokenById } from './token-store.ts'
+
+/**
+ * The token of a call as it is now, and no token of the account changes until the transaction ends: since it was
+ * authenticated it may have been revoked, or the mailbox proven by somebody else.
+ * @throws OperationError `unauthorized`
+ */
+export async function lockOwnToken(tx: Transaction, caller: Caller, now: Date): Promise<TokenRow> {
+  await lockTokens(tx, caller.accountId)
+  const own = await tokenById(tx, caller.tokenId, now)
+  if (own.revoked_at) throw new OperationError('unauthorized', 'The token was revoked')
+  return own
+}
