@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -46,6 +46,22 @@ test('default: starts, is found again, and ends', async () => {
   await stopDetached(pidFile)
   await expect(adoptDetached(pidFile)).resolves.toBeUndefined()
   expect(await commandLine(pid)).toBe('')
+})
+
+test('behavior: open files go with it, as descriptors from 4 on', async () => {
+  const files = await Promise.all(
+    ['a', 'b'].map(async (text) => {
+      await writeFile(join(folder, text), text)
+      return open(join(folder, text))
+    }),
+  )
+  try {
+    const inherit = files.map(({ fd }) => fd)
+    await startDetached({ ...sleeper('cat <&4; cat <&5; exec sleep 60'), inherit, within: ['env'] })
+    await waitUntil(async () => (await readFile(logFile, 'utf8')) === 'ab')
+  } finally {
+    await Promise.all(files.map((file) => file.close()))
+  }
 })
 
 test('behavior: a pid file that is not there means that nothing runs', async () => {

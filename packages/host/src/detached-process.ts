@@ -35,6 +35,8 @@ export interface DetachedProgram {
    * program: `nsenter --net=...` for one.
    */
   within?: string[]
+  /** Open files of this process that the program gets too, as descriptors 4, 5 and so on. */
+  inherit?: number[]
 }
 
 const ALREADY_RUNS = 75
@@ -75,7 +77,7 @@ export async function startDetached(program: DetachedProgram): Promise<number> {
     const child = spawn(shell[0]!, shell.slice(1), {
       cwd: program.cwd ?? '/',
       env: { ...programEnvironment(program.env, program.user !== undefined), PID_FILE: pidFile },
-      stdio: ['ignore', log.fd, log.fd, 'pipe'],
+      stdio: ['ignore', log.fd, log.fd, 'pipe', ...(program.inherit ?? [])],
       detached: true,
     })
     child.unref()
