@@ -68,7 +68,14 @@ export interface VpsSpec {
   sshHostKey: { privateKey: string; publicKey: string }
   /** Where SSH is reachable, from the host itself as well. */
   sshAddress: SshAddress
+  /**
+   * `auto`, the default: as a clone of a template that is booted already, when there is one. `cold`: through its own
+   * boot loader from the start, so that it shares not even the layout of its kernel's memory with any other machine.
+   */
+  boot?: BootKind
 }
+
+export type BootKind = 'auto' | 'cold'
 
 /** What a machine can be told while nobody in it listens. */
 export interface BootChange {

@@ -18,3 +18,19 @@ export const withTap = (id: string) => [
   ...['nsenter', `--net=${namespaceFile(id)}`],
   ...['perl', '-e', TAKE_TAP, TAP],
 ]
+
+/**
+ * The same in a namespace that ends with the program, where there is nothing but the tap: nobody reaches what runs
+ * behind it, and it reaches nobody.
+ */
+export const withLonelyTap = () => [
+  ...[
+    'unshare',
+    '--net',
+    'sh',
+    '-ec',
+    `ip tuntap add ${TAP} mode tap; ip link set ${TAP} up; exec "$@"`,
+    'sh',
+  ],
+  ...['perl', '-e', TAKE_TAP, TAP],
+]

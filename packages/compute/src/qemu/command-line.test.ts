@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type GuestOptions, guestArguments, macAddress } from './command-line.ts'
+import { type GuestOptions, guestArguments, macAddress, withoutTemplate } from './command-line.ts'
 
 const options: GuestOptions = {
   id: 'vps_00000000000000000000000001',
@@ -68,4 +68,41 @@ test('behavior: a machine keeps its hardware address, and shares it with no othe
   expect(macAddress('vps_1')).toBe(macAddress('vps_1'))
   expect(macAddress('vps_1')).toMatch(/^52:54:00(:[0-9a-f]{2}){3}$/)
   expect(macAddress('vps_1')).not.toBe(macAddress('vps_2'))
+})
+
+const template = guestArguments({
+  ...options,
+  isFirstBoot: true,
+  memoryFile: { path: 'memory', share: true },
+})
+const clone = guestArguments({
+  ...options,
+  isFirstBoot: true,
+  memoryFile: { path: '/proc/self/fd/4', share: false },
+  isClone: true,
+})
+
+test('behavior: a clone differs from its template in nothing that belongs to the state of a machine', () => {
+  expect(clone.filter((arg) => !template.includes(arg))).toEqual([
+    'memory-backend-file,id=memory,size=512M,mem-path=/proc/self/fd/4,share=off',
+    '-incoming',
+    'defer',
+  ])
+  expect(clone.filter((arg) => arg === '-device')).toHaveLength(
+    template.filter((arg) => arg === '-device').length,
+  )
+})
+
+test("behavior: a template in QEMU's own network can be reached by nobody", () => {
+  const args = guestArguments({ ...options, network: { kind: 'user' } })
+  expect(valuesOf('-netdev', args)).toEqual(['user,id=net,restrict=on,ipv6=off'])
+})
+
+test('behavior: started again without its template, a clone is the same machine with memory of its own', () => {
+  const own = withoutTemplate(clone)
+  expect(valuesOf('-object', own)).toEqual(['memory-backend-ram,id=memory,size=512M'])
+  expect(own).not.toContain('-incoming')
+  expect(own.filter((arg) => !clone.includes(arg))).toEqual(valuesOf('-object', own))
+  expect(clone).toHaveLength(own.length + 2)
+  expect(withoutTemplate(guestArguments(options))).toEqual(guestArguments(options))
 })

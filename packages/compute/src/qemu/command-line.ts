@@ -17,13 +17,18 @@ export interface GuestOptions {
   network: GuestNetwork
   /** A change for this boot is attached in the same way. */
   isChangeWaiting?: boolean
+  /** Memory that is a file: shared with it while a template is made, privately on top of it in a clone. */
+  memoryFile?: { path: string; share: boolean }
+  /** Waits for the state of a template, instead of booting. */
+  isClone?: boolean
 }
 
 /**
  * `tap`: the machine's own network (see `network/`), whose tap QEMU inherits open.
- * `user`: QEMU's own, where this host allows no other: the guest reaches nothing, and only SSH reaches it.
+ * `user`: QEMU's own, where this host allows no other: the guest reaches nothing, and only SSH reaches it. A
+ * template is reached by nobody.
  */
-export type GuestNetwork = { kind: 'tap' } | { kind: 'user'; listen: SshAddress }
+export type GuestNetwork = { kind: 'tap' } | { kind: 'user'; listen?: SshAddress }
 
 /** Files of a machine, as QEMU finds them from its working folder: short, since socket paths must be. */
 export const guestFiles = {
@@ -34,6 +39,8 @@ export const guestFiles = {
   console: 'run/console.sock',
   screen: 'run/screen.sock',
   agent: 'run/agent.sock',
+  outgoing: 'state.sock',
+  memory: 'memory',
   serialLog: 'serial.log',
 } as const
 
@@ -49,11 +56,12 @@ const TRANSLATION_CACHE_MB = 128
  * name, size and hardware address, so that a saved state of one fits another.
  */
 export function guestArguments(options: GuestOptions): string[] {
-  const { id, vcpus, memoryMb, isFirstBoot, isChangeWaiting } = options
+  const { id, vcpus, memoryMb, isFirstBoot, isChangeWaiting, memoryFile } = options
   return [
     ['-name', `${id},debug-threads=on`],
     ['-nodefaults', '-no-user-config'],
-    ['-machine', 'q35,sata=off,smbus=off,usb=off,vmport=off'],
+    memoryFile ? ['-object', fileMemory(memoryMb, memoryFile)] : [],
+    ['-machine', `q35,sata=off,smbus=off,usb=off,vmport=off${memoryFile ? `,memory-backend=${MEMORY}` : ''}`],
     processor(options),
     ['-smp', String(vcpus)],
     ['-m', `${memoryMb}M`],
@@ -84,13 +92,30 @@ export function guestArguments(options: GuestOptions): string[] {
     ['-device', 'VGA,vgamem_mb=4'],
     ['-display', 'none', '-vnc', `unix:${guestFiles.screen}`],
     ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
+    options.isClone ? INCOMING : [],
   ].flat()
+}
+
+const MEMORY = 'memory'
+const INCOMING = ['-incoming', 'defer']
+
+const fileMemory = (memoryMb: number, { path, share }: { path: string; share: boolean }) =>
+  `memory-backend-file,id=${MEMORY},size=${memoryMb}M,mem-path=${path},share=${share ? 'on' : 'off'}`
+
+/**
+ * The arguments that start the same machine without its template: what a snapshot of a clone's memory fits into. Those
+ * of a machine that is no clone stay as they are.
+ */
+export function withoutTemplate(args: string[]): string[] {
+  const at = args.indexOf(INCOMING[0]!)
+  const own = at < 0 ? args : args.toSpliced(at, INCOMING.length)
+  return own.map((arg) => arg.replace(/^memory-backend-file,(id=\w+,size=\w+),.*$/, 'memory-backend-ram,$1'))
 }
 
 function networkBackend(network: GuestNetwork): string {
   if (network.kind === 'tap') return `tap,id=net,fd=${TAP_DESCRIPTOR}`
-  const { host, port } = network.listen
-  return `user,id=net,restrict=on,ipv6=off,hostfwd=tcp:${host}:${port}-:22`
+  const { listen } = network
+  return `user,id=net,restrict=on,ipv6=off${listen ? `,hostfwd=tcp:${listen.host}:${listen.port}-:22` : ''}`
 }
 
 const seedDrive = (file: string) => [

@@ -15,7 +15,7 @@ const SECTOR = 512
 /** Of a boot sector's partition table. */
 const FIRST_ENTRY = 446
 /** The size that images are built with; a disk can't be smaller. */
-const IMAGE_GB = 2
+export const IMAGE_GB = 2
 /** Keeps files in the making apart, also of makers in one process. */
 let partsMade = 0
 
@@ -56,7 +56,6 @@ export async function makeDisk(
   if (!(diskGb >= IMAGE_GB))
     throw new DriverError('spec_invalid', `A disk of ${diskGb} GB can't hold the image`)
   const part = `${disk}.${process.pid}-${++partsMade}.part`
-  const sector = `${part}.mbr`
   try {
     // By a relative path the data folder can be moved as a whole.
     const backing = relative(dirname(disk), base)
@@ -72,8 +71,7 @@ export async function makeDisk(
       part,
       `${diskGb}G`,
     ])
-    await writeFile(sector, growPartition(await readFile(mbr), diskGb * GIB))
-    await writeSector(part, sector)
+    await writeMbr(part, { mbr, diskGb })
     if (owner) await chown(part, owner.uid, owner.gid)
     // Unlike a rename, a link never replaces a disk that is there.
     await link(part, disk).catch((error: NodeJS.ErrnoException) => {
@@ -81,6 +79,19 @@ export async function makeDisk(
     })
   } finally {
     await rm(part, { force: true })
+  }
+}
+
+/** Writes the boot sector into a disk that no machine uses, its partition reaching to the end of `diskGb` GiB. */
+export async function writeMbr(
+  disk: string,
+  { mbr, diskGb }: { mbr: string; diskGb: number },
+): Promise<void> {
+  const sector = `${disk}.mbr`
+  try {
+    await writeFile(sector, growPartition(await readFile(mbr), diskGb * GIB))
+    await writeSector(disk, sector)
+  } finally {
     await rm(sector, { force: true })
   }
 }

@@ -1,4 +1,4 @@
-import { rm, stat, truncate } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { RunAs } from '@coinrack/host/as-user.ts'
@@ -18,7 +18,7 @@ import { DriverError, type SshAddress, type VpsDriver } from '../vps-driver.ts'
 import { findAcceleration, type Verdict } from './acceleration.ts'
 import { type GuestNetwork, macAddress } from './command-line.ts'
 import { createQemuConsole } from './console.ts'
-import { diskSizeGb, growDisk, keepBaseDisk, makeDisk } from './disk.ts'
+import { diskSizeGb, growDisk } from './disk.ts'
 import {
   bootChangeOf,
   type Guest,
@@ -28,6 +28,7 @@ import {
   lastSign,
   lastWords,
   launchGuest,
+  limitSerialLog,
   readBoot,
   readNetworkPolicy,
   readRecord,
@@ -37,28 +38,28 @@ import {
   writeChangeSeed,
   writeNetworkPolicy,
   writeRecord,
-  writeSeedOnce,
 } from './guest.ts'
-import { hostCapacity, listMachines, refuseWhenFull, whileRoomLasts } from './host-capacity.ts'
+import { hostCapacity, listMachines, whileRoomLasts } from './host-capacity.ts'
 import { hostClockOptions } from './host-clock.ts'
+import { createMachineMaker, type MachineMaker, type MachineMakerOptions } from './machine-maker.ts'
 import {
   createMachineUsers,
   defaultUserIds,
   giveFolder,
   groupsOfDevice,
   KVM,
-  makeFolder,
   type UserIds,
 } from './machine-users.ts'
 import { measureDisk, measureProcess } from './measure.ts'
 import { powerActions } from './power-actions.ts'
-import { makeChangeSeed, makeSeed } from './seed.ts'
+import { makeChangeSeed } from './seed.ts'
 import { createQemuSnapshots } from './snapshots.ts'
 import { checkBootChange, checkSpec, isMachineId } from './spec.ts'
 import { listenAddress, localAddress } from './ssh-banner.ts'
 import { sshWatch } from './ssh-watch.ts'
 
-export interface QemuDriverOptions {
+export interface QemuDriverOptions
+  extends Pick<MachineMakerOptions, 'instant' | 'templateNiceness' | 'cloneTimeoutMs'> {
   /** Machines live in `machines/`, the images that they grew from in `base-images/`. Both can be moved together. */
   dataFolder: string
   /** Built images and probe verdicts: may be emptied at any time. */
@@ -79,7 +80,7 @@ export interface QemuDriverOptions {
   egress?: EgressPolicy
 }
 
-export interface QemuDriver extends VpsDriver {
+export interface QemuDriver extends VpsDriver, Pick<MachineMaker, 'keepTemplate'> {
   console: VpsConsole
   snapshots: VpsSnapshots
   /** Builds the images in the order of the catalog and settles how guests run here; takes minutes on a new host. */
@@ -88,8 +89,6 @@ export interface QemuDriver extends VpsDriver {
 
 /** A first boot writes to the serial port every few seconds, also on a busy host. */
 const HUNG_AFTER_MS = 60_000
-/** A guest can write to its serial port for ever; of what it wrote, this much is kept. */
-const SERIAL_LOG_BYTES = 1024 ** 2
 /** Socket paths of the kernel hold 107 bytes; ours end in `/machines/vps_.../run/monitor.sock`. */
 const DATA_FOLDER_BYTES = 107 - '/machines/'.length - 30 - '/run/monitor.sock'.length
 
@@ -145,13 +144,18 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     return images.get(ready?.slug ?? osImages[0]!.slug)
   }
 
+  const host = async () => ({
+    accelerator: (await acceleration()).accelerator,
+    clockOptions: await clockOptions,
+  })
+
   const start = async (guest: Guest) => {
     const record = await readRecord(guest)
     if (!record) throw new DriverError('machine_unknown', `There is no machine ${guest.id}`)
-    const { accelerator } = await acceleration()
-    const { network, listen, ...around } = await surround(guest, record)
-    await startGuest(guest, record, { accelerator, clockOptions: await clockOptions, network, ...around })
-    log.info({ vps: guest.id, accelerator, ...listen }, 'machine started')
+    const how = await host()
+    const { listen, ...around } = await surround(guest, record)
+    await startGuest(guest, record, { ...how, ...around })
+    log.info({ vps: guest.id, accelerator: how.accelerator, ...listen }, 'machine started')
   }
 
   const launch = async (guest: Guest, args: string[]) => {
@@ -180,6 +184,15 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     const policy = await readNetworkPolicy(guest)
     await networks.make(guest.id, { macAddress: macAddress(guest.id), listen, policy })
   }
+
+  const maker = createMachineMaker({
+    ...options,
+    baseImages,
+    images,
+    host: async () => ({ ...(await host()), networkKind: (await networks.isPossible()) ? 'tap' : 'user' }),
+    surround,
+    userOf,
+  })
 
   /** The disk's size, after it was grown when that is wanted and nothing uses it. */
   const grow = async (guest: Guest, wantedGb: number): Promise<number> => {
@@ -223,19 +236,15 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       return settled!
     },
 
+    keepTemplate: maker.keepTemplate,
+
     async ensure(spec) {
       checkSpec(spec)
       const task = async () => {
         const guest = guestAt(machines, spec.id)
-        if ((await stat(guest.disk).catch(() => undefined)) === undefined) {
-          const image = await images.get(spec.image)
-          await refuseWhenFull(dataFolder)
-          const owner = await userOf(guest)
-          await makeFolder(guest.folder, owner)
-          await writeSeedOnce(guest, makeSeed(spec, clock.now()), owner)
-          const base = await keepBaseDisk(image, baseImages)
-          await makeDisk(guest.disk, { base, mbr: image.mbr, diskGb: spec.diskGb, owner })
-        }
+        if (!(await maker.isMade(guest))) await maker.make(guest, spec)
+        // Another process is at it.
+        if (!(await maker.isMade(guest))) return
         const { vcpus, memoryMb, sshAddress } = spec
         const diskGb = await grow(guest, spec.diskGb)
         await writeRecord(guest, { vcpus, memoryMb, sshAddress, diskGb })
@@ -333,9 +342,4 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
 
     images: () => images.status(),
   }
-}
-
-async function limitSerialLog({ serialLog }: Guest): Promise<void> {
-  const { size } = await stat(serialLog)
-  if (size > SERIAL_LOG_BYTES) await truncate(serialLog)
 }

@@ -42,14 +42,24 @@ export interface Guest {
   console: string
   screen: string
   agent: string
+  /** Held by the process that makes the machine. */
+  makingLock: string
+  /** There from the begin of a clone until it is personalised. */
+  cloneMark: string
+  /** What a clone takes its state from. */
+  state: string
   serialLog: string
   /** What is known of its snapshots beside the disk that holds them. */
   snapshots: string
 }
 
+/** A guest can write to its serial port for ever; of what it wrote, this much is kept. */
+const SERIAL_LOG_BYTES = 1024 ** 2
 const LAUNCH_SCRIPT = join(import.meta.dirname, 'launch.sh')
 const START_TIMEOUT_MS = 15_000
 const POLL_MS = 100
+/** The monitor is there some hundredths of a second after the start. */
+const MONITOR_POLL_MS = 20
 /** A guest that is still booting does not hear the power button: it is pressed again. */
 const PRESS_AGAIN_MS = 10_000
 
@@ -71,6 +81,9 @@ export function guestAt(machines: string, id: string): Guest {
     console: file(guestFiles.console),
     screen: file(guestFiles.screen),
     agent: file(guestFiles.agent),
+    makingLock: file('making.pid'),
+    cloneMark: file('clone-pending'),
+    state: file('state'),
     serialLog: file(guestFiles.serialLog),
     snapshots: file('snapshots'),
   }
@@ -137,7 +150,12 @@ export async function bootChangeOf(guest: Guest): Promise<'waiting' | 'taken' | 
   return seed && (isWiped(seed) ? 'taken' : 'waiting')
 }
 
+/** A clone was begun and is not personalised: nobody may have it. */
+export const isClonePending = async (guest: Guest): Promise<boolean> =>
+  (await stat(guest.cloneMark).catch(ignoreMissing)) !== undefined
+
 export async function isFirstBootPending(guest: Guest): Promise<boolean> {
+  if (await isClonePending(guest)) return true
   const seed = await readFile(guest.seed).catch(ignoreMissing)
   return seed !== undefined && !isWiped(seed)
 }
@@ -163,11 +181,17 @@ export interface StartOptions {
   /** Files of control groups that QEMU joins by them. */
   limits?: string[]
   user: RunAs | undefined
+  /** Starts a clone on this open memory of its template; it waits for the template's state, open as well. */
+  template?: { memory: number; state: number } | undefined
 }
+
+/** How the program finds the files that it inherits. */
+const INHERITED_MEMORY = '/proc/self/fd/4'
+export const INHERITED_STATE = 'fd:5'
 
 /** Starts QEMU for the machine unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
 export async function startGuest(guest: Guest, record: GuestRecord, options: StartOptions): Promise<void> {
-  const { accelerator, clockOptions, network, within, limits, user } = options
+  const { accelerator, clockOptions, network, within, limits, user, template } = options
   const { vcpus, memoryMb } = record
   const isFirstBoot = await isFirstBootPending(guest)
   const isChangeWaiting = (await bootChangeOf(guest)) === 'waiting'
@@ -180,15 +204,21 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
     isFirstBoot,
     network,
     isChangeWaiting,
+    ...(template && { isClone: true, memoryFile: { path: INHERITED_MEMORY, share: false } }),
   })
-  await launchGuest(guest, args, { within, limits, user })
+  await launchGuest(guest, args, { within, limits, user, template })
 }
 
 /** Starts QEMU with these arguments unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
 export async function launchGuest(
   guest: Guest,
   args: string[],
-  { within = [], limits = [], user }: Pick<StartOptions, 'within' | 'limits' | 'user'>,
+  {
+    within = [],
+    limits = [],
+    user,
+    template,
+  }: Omit<StartOptions, 'accelerator' | 'clockOptions' | 'network'>,
 ): Promise<void> {
   try {
     await rm(guest.logFile, { force: true })
@@ -202,18 +232,19 @@ export async function launchGuest(
       logFile: guest.logFile,
       user,
       within: ['sh', LAUNCH_SCRIPT, user ? `${user.uid}:${user.gid}` : '-', ...limits, '--', ...within],
+      inherit: template ? [template.memory, template.state] : [],
     })
   } catch (error) {
     if (!(error instanceof AlreadyRunsError))
       throw new DriverError('guest_failed', (error as Error).message, { cause: error })
   }
-  for (let waited = 0; waited < START_TIMEOUT_MS; waited += POLL_MS) {
+  for (let waited = 0; waited < START_TIMEOUT_MS; waited += MONITOR_POLL_MS) {
     const answered = await withMonitor(guest.monitor, ({ execute }) => execute('query-status')).catch(
       () => undefined,
     )
     if (answered) return
     if (!(await runningPid(guest))) break
-    await sleep(POLL_MS)
+    await sleep(MONITOR_POLL_MS)
   }
   const reason = (await lastWords(guest)) ?? 'its monitor does not answer'
   throw new DriverError('guest_failed', `QEMU of ${guest.id} did not start: ${reason}`)
@@ -236,6 +267,12 @@ export const cutPower = (guest: Guest) => stopDetached(guest.pidFile)
 export async function resetGuest(guest: Guest): Promise<void> {
   await truncate(guest.serialLog)
   await withMonitor(guest.monitor, ({ execute }) => execute('system_reset'))
+}
+
+/** Forgets what the guest wrote to its serial port, when that is too much to keep. */
+export async function limitSerialLog({ serialLog }: Guest): Promise<void> {
+  const { size } = await stat(serialLog)
+  if (size > SERIAL_LOG_BYTES) await truncate(serialLog)
 }
 
 async function makeEmpty(file: string, owner: RunAs | undefined): Promise<void> {

@@ -1,5 +1,5 @@
 import type { BootChange, VpsSpec } from '../vps-driver.ts'
-import { makeTar } from './tar.ts'
+import { makeTar, type TarEntry } from './tar.ts'
 
 /** The addresses inside QEMU's user network, the same for every machine. */
 const GUEST_ADDRESS = '10.0.2.15/24'
@@ -8,9 +8,19 @@ const RESOLVER = '10.0.2.3'
 
 const SEED_UNIT_BYTES = 64 * 1024
 
+/** What a machine's seed says of it. */
+export type Personality = Pick<VpsSpec, 'hostname' | 'sshAuthorizedKeys' | 'rootPasswordHash' | 'sshHostKey'>
+
 /** The seed disk of a machine: a tar of the files that its first boot lays over the image. */
-export function makeSeed(spec: VpsSpec, mtime: Date): Buffer {
-  const { hostname, sshAuthorizedKeys, rootPasswordHash, sshHostKey } = spec
+export const makeSeed = (personality: Personality, mtime: Date): Buffer =>
+  makeTar(personalFiles(personality), { mtime, size: SEED_UNIT_BYTES })
+
+/** The seed of a machine that has none: as one that was consumed. */
+export const noSeed = (): Buffer => Buffer.alloc(SEED_UNIT_BYTES)
+
+/** The files that make a copy of an image one particular machine. */
+export function personalFiles(personality: Personality): TarEntry[] {
+  const { hostname, sshAuthorizedKeys, rootPasswordHash, sshHostKey } = personality
   const lines = (...text: string[]) => `${text.join('\n')}\n`
   const network = lines(
     ...['[Match]', 'Name=en* eth*', ''],
@@ -22,29 +32,26 @@ export function makeSeed(spec: VpsSpec, mtime: Date): Buffer {
       'IPv6AcceptRA=no',
     ],
   )
-  return makeTar(
-    [
-      { path: 'etc/hostname', mode: 0o644, content: lines(hostname) },
-      {
-        path: 'etc/hosts',
-        mode: 0o644,
-        content: lines(
-          '127.0.0.1 localhost',
-          `127.0.1.1 ${namesOf(hostname)}`,
-          '::1 localhost ip6-localhost ip6-loopback',
-        ),
-      },
-      { path: 'etc/resolv.conf', mode: 0o644, content: lines(`nameserver ${RESOLVER}`) },
-      { path: 'etc/systemd/network/10-uplink.network', mode: 0o644, content: network },
-      { path: 'etc/ssh/ssh_host_ed25519_key', mode: 0o600, content: lines(sshHostKey.privateKey.trim()) },
-      { path: 'etc/ssh/ssh_host_ed25519_key.pub', mode: 0o644, content: lines(sshHostKey.publicKey.trim()) },
-      { path: 'root/.ssh/', mode: 0o700 },
-      { path: 'root/.ssh/authorized_keys', mode: 0o600, content: lines(...sshAuthorizedKeys) },
-      { path: 'run/coinrack/', mode: 0o700 },
-      { path: 'run/coinrack/root-password-hash', mode: 0o600, content: lines(rootPasswordHash) },
-    ],
-    { mtime, size: SEED_UNIT_BYTES },
-  )
+  return [
+    { path: 'etc/hostname', mode: 0o644, content: lines(hostname) },
+    {
+      path: 'etc/hosts',
+      mode: 0o644,
+      content: lines(
+        '127.0.0.1 localhost',
+        `127.0.1.1 ${namesOf(hostname)}`,
+        '::1 localhost ip6-localhost ip6-loopback',
+      ),
+    },
+    { path: 'etc/resolv.conf', mode: 0o644, content: lines(`nameserver ${RESOLVER}`) },
+    { path: 'etc/systemd/network/10-uplink.network', mode: 0o644, content: network },
+    { path: 'etc/ssh/ssh_host_ed25519_key', mode: 0o600, content: lines(sshHostKey.privateKey.trim()) },
+    { path: 'etc/ssh/ssh_host_ed25519_key.pub', mode: 0o644, content: lines(sshHostKey.publicKey.trim()) },
+    { path: 'root/.ssh/', mode: 0o700 },
+    { path: 'root/.ssh/authorized_keys', mode: 0o600, content: lines(...sshAuthorizedKeys) },
+    { path: 'run/coinrack/', mode: 0o700 },
+    { path: 'run/coinrack/root-password-hash', mode: 0o600, content: lines(rootPasswordHash) },
+  ]
 }
 
 /**

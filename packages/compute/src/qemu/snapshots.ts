@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import type { SnapshotTaken, VpsSnapshots } from '../snapshot.ts'
 import { DriverError } from '../vps-driver.ts'
+import { withoutTemplate } from './command-line.ts'
 import { freezeFileSystems, setGuestTime, thawFileSystems } from './file-systems.ts'
 import { cutPower, type Guest, readRecord, runningPid } from './guest.ts'
 import { changeSnapshot, isSound, runSnapshotJob, settleJobs, tagsIn, withPatience } from './snapshot-disk.ts'
@@ -228,9 +229,9 @@ async function readKept(guest: Guest, id: string): Promise<Kept | undefined> {
   return (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Kept) : undefined
 }
 
-/** Of the running QEMU. */
+/** Of the running QEMU, as it is started without anything of a template. */
 async function argumentsOf(pid: number): Promise<string[]> {
-  return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(1, -1)
+  return withoutTemplate((await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(1, -1))
 }
 
 /** A full host would stop every machine on it in the middle of a write. */

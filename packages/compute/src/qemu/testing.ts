@@ -12,10 +12,12 @@ export interface SshAccess {
   spec: VpsSpec
   password: string
   /** Runs a command inside and returns what it printed. */
-  byKey(command: string): Promise<string>
+  byKey(command: string, input?: Uint8Array): Promise<string>
   byPassword(command: string): Promise<string>
 }
 
+/** A guest that installs something takes minutes under emulation. */
+const LONGEST_MS = 5 * 60_000
 const PASSWORD = 'correct horse battery staple'
 
 /** A spec of a new machine with keys and a password that really work, and the `ssh` that uses them. */
@@ -39,24 +41,28 @@ export async function makeSshAccess(change: Partial<VpsSpec> = {}): Promise<SshA
   const askPass = join(folder, 'ask-pass')
   await writeFile(askPass, `#!/bin/sh\necho '${PASSWORD}'\n`, { mode: 0o700 })
 
-  const ssh = async (options: string[], command: string, env: Record<string, string> = {}) => {
+  const ssh = async (
+    options: string[],
+    command: string,
+    { env = {}, input }: { env?: Record<string, string>; input?: Uint8Array | undefined } = {},
+  ) => {
     const strict = ['-F', 'none', '-o', `UserKnownHostsFile=${knownHosts}`, '-o', 'StrictHostKeyChecking=yes']
     const target = ['-o', 'ConnectTimeout=60', '-p', String(port), 'root@127.0.0.1', command]
     const { stdout } = await runCommand('ssh', [...strict, ...options, ...target], {
       env,
-      timeoutMs: 120_000,
+      timeoutMs: LONGEST_MS,
+      ...(input && { input }),
     })
     return stdout.trim()
   }
   return {
     spec,
     password: PASSWORD,
-    byKey: (command) =>
-      ssh(['-i', join(folder, 'own'), '-o', 'IdentitiesOnly=yes', '-o', 'BatchMode=yes'], command),
+    byKey: (command, input) =>
+      ssh(['-i', join(folder, 'own'), '-o', 'IdentitiesOnly=yes', '-o', 'BatchMode=yes'], command, { input }),
     byPassword: (command) =>
       ssh(['-o', 'PubkeyAuthentication=no', '-o', 'PreferredAuthentications=password'], command, {
-        SSH_ASKPASS: askPass,
-        SSH_ASKPASS_REQUIRE: 'force',
+        env: { SSH_ASKPASS: askPass, SSH_ASKPASS_REQUIRE: 'force' },
       }),
   }
 }

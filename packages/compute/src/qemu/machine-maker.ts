@@ -1,0 +1,145 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RunAs } from '@coinrack/host/as-user.ts'
+import { lockFile } from '@coinrack/host/file-lock.ts'
+import type { BuiltImage, ImageStore } from '../images/image-store.ts'
+import type { VpsSpec } from '../vps-driver.ts'
+import { makeClone, undoClone } from './clone.ts'
+import type { GuestNetwork } from './command-line.ts'
+import { keepBaseDisk, makeDisk } from './disk.ts'
+import {
+  type Guest,
+  type GuestRecord,
+  isClonePending,
+  type StartOptions,
+  writeRecord,
+  writeSeedOnce,
+} from './guest.ts'
+import { refuseWhenFull } from './host-capacity.ts'
+import { makeFolder } from './machine-users.ts'
+import { makeSeed } from './seed.ts'
+import { createTemplateStore } from './template-store.ts'
+
+export interface MachineMakerOptions {
+  dataFolder: string
+  baseImages: string
+  images: ImageStore
+  /** Who runs templates, which are nobody's machines. */
+  user: RunAs | undefined
+  clock: { now(): Date }
+  log: { info(fields: object, message: string): void }
+  /** Whether machines are clones of booted templates; `auto`: under emulation, where a boot takes long. Default `off`. */
+  instant?: 'auto' | 'on' | 'off'
+  /** By how much the boot of a template yields to everything else. Default 10: more may starve it on a busy host. */
+  templateNiceness?: number
+  /** How long a clone may take to become a machine of its own, before one is booted instead. Default one minute. */
+  cloneTimeoutMs?: number
+  /** How guests run on this host. */
+  host(): Promise<Pick<StartOptions, 'accelerator' | 'clockOptions'> & { networkKind: GuestNetwork['kind'] }>
+  /** Makes what the machine's QEMU runs within. */
+  surround(
+    guest: Guest,
+    record: GuestRecord,
+  ): Promise<Pick<StartOptions, 'network' | 'within' | 'limits' | 'user'>>
+  /** Who runs the machine. */
+  userOf(guest: Guest): Promise<RunAs | undefined>
+}
+
+/** What templates are told apart by, of a machine. */
+export type MachineShape = Pick<VpsSpec, 'image' | 'vcpus' | 'memoryMb'>
+
+/** Makes new machines: as clones where that is possible and wanted, else with a disk that has to be booted. */
+export interface MachineMaker {
+  /** Whether the machine has all that it needs to run. */
+  isMade(guest: Guest): Promise<boolean>
+  /** Makes what there is not yet of it: a clone that runs afterwards, or a disk. A clone that fails becomes a disk. */
+  make(guest: Guest, spec: VpsSpec): Promise<void>
+  /**
+   * Builds the template of such machines, when machines are cloned here and there is none that lasts for a while.
+   * Templates expire: call it now and then for those that must be there before the first order.
+   */
+  keepTemplate(shape: MachineShape): Promise<void>
+}
+
+export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
+  const { dataFolder, baseImages, images, user, clock, log, host } = options
+  const { instant = 'off', templateNiceness: niceness = 10, cloneTimeoutMs: timeoutMs = 60_000 } = options
+  const templates = createTemplateStore({
+    folder: join(dataFolder, 'templates'),
+    settings: async () => ({ ...(await host()), baseImages, user, clock, niceness }),
+    clock,
+    log,
+  })
+
+  const clonesAreMade = async () =>
+    instant === 'on' || (instant === 'auto' && (await host()).accelerator === 'tcg')
+  /** What only a boot can do for a machine, and what its buyer wanted. */
+  const mayBeClone = async (spec: VpsSpec) => spec.boot !== 'cold' && (await clonesAreMade())
+  const isMade = async (guest: Guest) => (await exists(guest.disk)) && !(await isClonePending(guest))
+
+  /** @returns whether the machine is a clone now; when not, nothing of one is left */
+  async function clone(guest: Guest, spec: VpsSpec, image: BuiltImage): Promise<boolean> {
+    const { vcpus, memoryMb } = spec
+    const record = recordOf(spec)
+    const shape = { image, vcpus, memoryMb }
+    const made = templates.clone(shape, async (template) => {
+      const about = { vps: spec.id, template: template.key }
+      const begun = performance.now()
+      const surround = async () => ({ ...(await host()), ...(await options.surround(guest, record)) })
+      try {
+        await makeClone(guest, spec, record, template, { surround, mbr: image.mbr, clock, timeoutMs })
+        log.info({ ...about, ms: Math.round(performance.now() - begun) }, 'machine cloned')
+        return true
+      } catch (error) {
+        log.info({ ...about, err: error }, 'no clone came of it: cold boot')
+        await undoClone(guest)
+        return false
+      }
+    })
+    return made.then(
+      (isClone) => isClone ?? false,
+      (error) => {
+        log.info({ vps: spec.id, err: error }, 'no template could be had: cold boot')
+        return false
+      },
+    )
+  }
+
+  return {
+    isMade,
+
+    async make(guest, spec) {
+      const image = await images.get(spec.image)
+      await refuseWhenFull(dataFolder)
+      const owner = await options.userOf(guest)
+      await makeFolder(guest.folder, owner)
+      const { lock } = await lockFile(guest.makingLock)
+      // Another process makes it.
+      if (!lock) return
+      try {
+        if (await isClonePending(guest)) await undoClone(guest)
+        if (await exists(guest.disk)) return
+        await writeRecord(guest, recordOf(spec))
+        if ((await mayBeClone(spec)) && (await clone(guest, spec, image))) return
+        await writeSeedOnce(guest, makeSeed(spec, clock.now()), owner)
+        const base = await keepBaseDisk(image, baseImages)
+        await makeDisk(guest.disk, { base, mbr: image.mbr, diskGb: spec.diskGb, owner })
+      } finally {
+        await lock.release()
+      }
+    },
+
+    async keepTemplate({ image, vcpus, memoryMb }) {
+      if (await clonesAreMade()) await templates.keep({ image: await images.get(image), vcpus, memoryMb })
+    },
+  }
+}
+
+const recordOf = ({ vcpus, memoryMb, sshAddress, diskGb }: VpsSpec): GuestRecord => ({
+  vcpus,
+  memoryMb,
+  sshAddress,
+  diskGb,
+})
+
+const exists = async (path: string) => (await stat(path).catch(() => undefined)) !== undefined
