@@ -218,7 +218,7 @@ describe('what needs root', () => {
       /^(packages|scripts)\/.*\.(ts|mjs|js|sh)$/.test(path) &&
       !isForTests(path) &&
       // What is there is a program of the guest.
-      !/\/rootfs\/|guest-scripts\.ts$|\/testing-/.test(path),
+      !/\/rootfs\/|(guest-scripts|personalise|template-script)\.ts$|\/testing-/.test(path),
   )
   const uses = sources.flatMap(({ path, lines }) => {
     const code = lines.filter((line) => !isComment(line))

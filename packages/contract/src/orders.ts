@@ -44,6 +44,12 @@ export const orders = {
       dry_run: z.boolean().default(false).describe('Only check and show the price'),
       create_invoice: z.boolean().default(true).describe('false: a 402 leaves nothing behind'),
       region: z.string().max(64).optional(),
+      boot: z
+        .enum(['auto', 'cold'])
+        .default('auto')
+        .describe(
+          'auto: ready in seconds where the host can. cold: from its disk; slower, shares no memory layout',
+        ),
     }),
     output: Order.extend({
       paid_from_balance: z.boolean(),

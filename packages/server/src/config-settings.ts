@@ -117,6 +117,12 @@ export const settings = {
     schema: values.perSecond,
     default: String(defaultDiskLimits.operations),
   },
+  instantVps: {
+    name: 'COINRACK_INSTANT_VPS',
+    doc: 'Whether machines are clones of booted templates: `on`, `off`, or `auto`, which is on where machines are emulated and off with KVM. See the guide for operators.',
+    schema: values.oneOf('auto', 'on', 'off'),
+    default: 'auto',
+  },
   trustedProxies: {
     name: 'COINRACK_TRUSTED_PROXIES',
     doc: 'Proxies whose `X-Forwarded-For` is believed: addresses and networks, separated by commas.',

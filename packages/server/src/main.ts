@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { osImages } from '@coinrack/compute/images/catalog.ts'
 import { createQemuDriver, type QemuDriver } from '@coinrack/compute/qemu/driver.ts'
 import { createQemuGuestChannel } from '@coinrack/compute/qemu/guest-channel.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
@@ -7,6 +8,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { fileMailer, smtpMailer } from './account/mailer.ts'
 import { createApp } from './app.ts'
+import type { Catalog } from './catalog/catalog.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
 import { checkChain } from './chain/check-chain.ts'
 import { startDemoChains } from './chain/demo-chains.ts'
@@ -38,6 +40,7 @@ import { ordering } from './vps/ordering.ts'
 const POOL_SIZE = 20
 const PREPARE_AGAIN_MS = 60_000
 const LAST_LINES = 4
+const KEEP_TEMPLATE_MS = 600_000
 
 class PortError extends Error {}
 
@@ -86,6 +89,7 @@ async function main(): Promise<void> {
     clock,
     log,
     egress,
+    instant: config.instantVps,
   })
   const services: Services = {
     config: { ...config, serverSecret, depositSecret },
@@ -122,7 +126,7 @@ async function main(): Promise<void> {
     `Coinrack takes requests at ${config.publicUrl} (agents: ${config.publicUrl}/mcp, people: ${config.publicUrl}/docs)`,
   )
   const endReconcilers = runReconcilers(services)
-  void prepareMachines(driver, log, say)
+  void prepareMachines(driver, services.catalog, log, say)
 
   end = onceOnly(async () => {
     // First of all, so that requests which wait for a change are answered and do not hold up the rest.
@@ -147,7 +151,12 @@ async function listen(app: FastifyInstance, host: string, port: number, setting:
 }
 
 /** Builds what machines are made from. It can take minutes, and the service answers meanwhile. */
-async function prepareMachines(driver: QemuDriver, log: Logger, say: (line: string) => void): Promise<void> {
+async function prepareMachines(
+  driver: QemuDriver,
+  catalog: Catalog,
+  log: Logger,
+  say: (line: string) => void,
+): Promise<void> {
   try {
     const { accelerator } = await driver.prepare(say)
     say(`Machines can be ordered; they run under ${accelerator}`)
@@ -155,8 +164,22 @@ async function prepareMachines(driver: QemuDriver, log: Logger, say: (line: stri
     // A program that failed tells its whole story: the end of it says why.
     const reason = (error as Error).message.trim().split('\n').slice(-LAST_LINES).join('\n')
     log.error({ reason }, 'Preparing machines failed; it is tried again')
-    setTimeout(() => prepareMachines(driver, log, say), PREPARE_AGAIN_MS).unref()
+    setTimeout(() => prepareMachines(driver, catalog, log, say), PREPARE_AGAIN_MS).unref()
+    return
   }
+  const wanted = mostWanted(catalog)
+  if (!wanted) return
+  const keep = () =>
+    driver.keepTemplate(wanted).catch((error) => log.error({ err: error }, 'Keeping a template ready failed'))
+  setInterval(keep, KEEP_TEMPLATE_MS).unref()
+  await keep()
+}
+
+/** The machine that is ordered most: of the cheapest plan, with the first image that it has. */
+function mostWanted({ plans }: Catalog) {
+  const cheapest = plans.reduce((least, plan) => (plan.price < least.price ? plan : least))
+  const image = osImages.find(({ slug }) => !cheapest.images || cheapest.images.includes(slug))
+  return image && { image: image.slug, vcpus: cheapest.vcpus, memoryMb: cheapest.memory_mb }
 }
 
 async function openChains(

@@ -20,14 +20,15 @@ export interface OrderRow {
   token_id: string | null
   created_at: Date
   expires_at: Date
+  boot: 'auto' | 'cold'
 }
 
 const COLUMNS =
-  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, price, price_hourly, invoice_id, hold_id, failure_reason, token_id, created_at, expires_at'
+  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, price, price_hourly, invoice_id, hold_id, failure_reason, token_id, created_at, expires_at, boot'
 
 export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void> {
   await tx.query(
-    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     [
       row.id,
       row.account_id,
@@ -45,6 +46,7 @@ export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void>
       row.token_id,
       row.created_at,
       row.expires_at,
+      row.boot,
     ],
   )
 }
@@ -59,6 +61,7 @@ export async function findAwaitingOrder(
     sshKey: string | null
     /** Undefined: the default name of the service. */
     hostname: string | undefined
+    boot: OrderRow['boot']
     now: Date
   },
 ): Promise<OrderRow | undefined> {
@@ -66,9 +69,17 @@ export async function findAwaitingOrder(
     `select ${COLUMNS} from vps_order
      where account_id = $1 and status = 'awaiting_payment' and expires_at > $6
        and product = $2 and os_id = $3 and ssh_key is not distinct from $4
-       and hostname = coalesce($5, 'vps-' || right(service_id, 6))
+       and hostname = coalesce($5, 'vps-' || right(service_id, 6)) and boot = $7
      order by id limit 1 for update`,
-    [wanted.accountId, wanted.product, wanted.osId, wanted.sshKey, wanted.hostname ?? null, wanted.now],
+    [
+      wanted.accountId,
+      wanted.product,
+      wanted.osId,
+      wanted.sshKey,
+      wanted.hostname ?? null,
+      wanted.now,
+      wanted.boot,
+    ],
   )
   return rows[0]
 }

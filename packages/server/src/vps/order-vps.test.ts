@@ -104,6 +104,16 @@ describe('an order that the balance covers', () => {
     ])
   })
 
+  test('behavior: how it comes up the first time is kept from the order to the machine', async () => {
+    const bootOf = async (body: { service_id: string }) => {
+      await service.reconcile()
+      return service.driver.machines.get(body.service_id)!.spec.boot
+    }
+    expect(await bootOf((await order()).body)).toBe('auto')
+    expect(await bootOf((await order({ boot: 'cold' })).body)).toBe('cold')
+    expect((await order({ boot: 'warm' })).status).toBe(422)
+  })
+
   test('behavior: no two machines have the same port', async () => {
     await service.credit(accountId, 20_000_000n)
     const orders = await Promise.all(Array.from({ length: 8 }, () => order()))
@@ -249,11 +259,12 @@ describe('an order that the balance does not cover', () => {
       { ...wanted, os_id: 2 },
       { ...wanted, product: 'micro' },
       { ...wanted, hostname: 'db' },
+      { ...wanted, boot: 'cold' },
       { hostname: 'web' },
     ]) {
       expect((await order(other, poor.token)).body.order_id).not.toBe(first.order_id)
     }
-    expect(await get('/orders/list', poor.token)).toHaveLength(6)
+    expect(await get('/orders/list', poor.token)).toHaveLength(7)
   })
 
   test('behavior: of ten at the same moment one order and one invoice come', async () => {

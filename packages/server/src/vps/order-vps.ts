@@ -43,6 +43,7 @@ export const orderVps: Handler<'orderVps'> = async (call) => {
     osId: input.os_id,
     sshKey,
     hostname: input.hostname,
+    boot: input.boot,
     now,
   })
   // Whoever continues an order is charged for it.
@@ -110,6 +111,7 @@ function newOrder(
     token_id: caller.tokenId,
     created_at: now,
     expires_at: new Date(now.getTime() + AWAITING_MS),
+    boot: input.boot,
   }
 }
 

@@ -103,6 +103,7 @@ async function reconcileOne(
   samples: Map<string, Sample>,
   networks: ReturnType<typeof networkApplier>,
   before: VpsRow,
+  isSecondLook = false,
 ): Promise<Step['do']> {
   const { db, driver, clock, log } = services
   const { id } = before
@@ -126,6 +127,9 @@ async function reconcileOne(
   if (step.do !== 'nothing' && step.do !== 'ensure') log.info({ vps: id, step, seen: seen.state }, 'VPS')
   await take(services, row, seen, step, observation)
   if (row.has_work) await settleWork(db, id, clock.now())
+  // A clone is ready as soon as it is made.
+  if (step.do === 'ensure' && seen.state === 'absent' && !isSecondLook)
+    return reconcileOne(services, samples, networks, row, true)
   return step.do
 }
 
@@ -218,5 +222,6 @@ function specOf({ sealer }: Services, row: VpsRow): VpsSpec {
       publicKey: row.ssh_host_public_key,
     },
     sshAddress: { host: row.ssh_host, port: row.ssh_port },
+    boot: row.boot,
   }
 }

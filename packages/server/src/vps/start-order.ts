@@ -62,6 +62,7 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     root_password_hash: await hashRootPassword(password),
     price: order.price,
     price_hourly: order.price_hourly,
+    boot: order.boot,
     created_at: now,
   })
   await setOrderStatus(tx, order.id, 'provisioning', { holdId, tokenId: order.token_id })

@@ -62,6 +62,8 @@ export interface VpsRow {
   period_paid: bigint | null
   period_used: bigint
   rated_from: Date | null
+  /** How it comes up on a new disk. */
+  boot: 'auto' | 'cold'
   /** Something that was asked of it goes on. */
   has_work: boolean
 }
@@ -72,7 +74,7 @@ const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, regio
   failure_reason, attempts, observation, provisioning_since, price, price_hourly, period_from, paid_until,
   cancel_at_period_end, wanted_network, done_network, created_at, machine_gone_at, hostname_pending,
   next_root_password_hash, boot_password_hash, wished_at, wish_failure, wanted_disk, done_disk, period_paid, period_used,
-  rated_from, exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
+  rated_from, boot, exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
 
 export type NewVps = Pick<
   VpsRow,
@@ -97,6 +99,7 @@ export type NewVps = Pick<
   | 'price'
   | 'price_hourly'
   | 'created_at'
+  | 'boot'
 > & { root_password: Buffer }
 
 /** A new VPS: wanted running, not there yet. */
