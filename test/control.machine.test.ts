@@ -6,11 +6,11 @@ import { makeSshKey, runInGuest, sshArguments } from '@coinrack/cli/ssh.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { chargesOf, guestsOf, newCustomer } from './support/order-life.ts'
+import { chargesOf, guestsOf, isClone, newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
 
 /*
- * All that an owner can do with a running VPS, on one real machine, each looked at from the inside by ssh. The service is
+ * All that an owner can do with a running VPS, on one real machine, which is a clone, each looked at from the inside by ssh. The service is
  * killed in the middle of what takes long.
  */
 
@@ -28,7 +28,7 @@ let key: Awaited<ReturnType<typeof makeSshKey>>
 
 beforeAll(async () => {
   console.log(`COINRACK_TEST_SEED=${seed}`)
-  service = await startService()
+  service = await startService({ COINRACK_INSTANT_VPS: 'on' })
   folder = await mkdtemp('/tmp/coinrack-control-')
   customer = await newCustomer(service, '50')
   key = await makeSshKey(folder)
@@ -39,7 +39,8 @@ beforeAll(async () => {
     hostname: 'web',
   })
   id = order.service_id!
-  await waitForSsh(customer, id, { reveal: false })
+  await took('order to SSH', waitForSsh(customer, id, { reveal: false }))
+  expect(await isClone(id)).toBe(true)
 }, 40 * 60_000)
 
 afterAll(async () => {

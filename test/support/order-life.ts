@@ -14,10 +14,16 @@ export async function newCustomer(service: RunningService, usd: string): Promise
 }
 
 /** Processes of QEMU that run this machine. */
-export async function guestsOf(serviceId: string): Promise<number> {
+export const guestsOf = async (serviceId: string): Promise<number> => (await commandLinesOf(serviceId)).length
+
+/** Whether the machine runs on from the state of a template. */
+export const isClone = async (serviceId: string): Promise<boolean> =>
+  (await commandLinesOf(serviceId)).some((line) => line.includes('\0-incoming\0'))
+
+async function commandLinesOf(serviceId: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
-  return lines.filter((line) => /^[^\0]*qemu-system/.test(line) && line.includes(serviceId)).length
+  return lines.filter((line) => /^[^\0]*qemu-system/.test(line) && line.includes(serviceId))
 }
 
 /** How often the account was charged, and what is still held. */

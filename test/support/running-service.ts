@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '@coinrack/host/free-port.ts'
@@ -26,7 +27,7 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-/** Starts a service and waits until every part of it is ready. */
+/** Starts a service and waits until every part of it is ready: with `COINRACK_INSTANT_VPS=on` also for its first template. */
 export async function startService(settings: Record<string, string> = {}): Promise<RunningService> {
   // Short, for sockets, and open to the service user.
   const dataFolder = await mkdtemp('/tmp/coinrack-e2e-')
@@ -39,6 +40,8 @@ export async function startService(settings: Record<string, string> = {}): Promi
     COINRACK_PORT: String(port),
     COINRACK_METRICS_PORT: '0',
     COINRACK_LOG_LEVEL: 'warn',
+    // The boot of a template takes a minute, which only tests of clones wait for.
+    COINRACK_INSTANT_VPS: process.env.COINRACK_INSTANT_VPS ?? 'off',
     ...settings,
   }
   const run = async (script: string, ...args: string[]) =>
@@ -81,5 +84,14 @@ export async function startService(settings: Record<string, string> = {}): Promi
     },
   }
   await service.start()
+  if (env.COINRACK_INSTANT_VPS === 'on') await untilTemplate(join(dataFolder, 'templates'))
   return service
+}
+
+async function untilTemplate(folder: string): Promise<void> {
+  for (;;) {
+    const names = await readdir(folder).catch((): string[] => [])
+    if (names.some((name) => !name.includes('.') && existsSync(join(folder, name, 'template.json')))) return
+    await sleep(200)
+  }
 }
