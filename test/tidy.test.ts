@@ -68,7 +68,7 @@ describe('arrows between packages', () => {
 })
 
 describe('arrows inside the server', () => {
-  const slices = ['account', 'balance', 'catalog', 'guide', 'payments', 'vps', 'operator']
+  const slices = ['account', 'balance', 'catalog', 'guide', 'payments', 'vps', 'events', 'operator']
   /** Who assembles the service, and so knows all of it. */
   const assembly = [
     'main.ts',
@@ -91,6 +91,7 @@ describe('arrows inside the server', () => {
     guide: ['ledger'],
     payments: ['ledger', 'database', 'chain'],
     vps: ['ledger', 'database'],
+    events: ['database'],
     transport: [],
   }
   const exceptions = new Set([
@@ -98,6 +99,10 @@ describe('arrows inside the server', () => {
     'transport/checkout.ts -> payments/checkout-view.ts',
     // Those of a console neither; and a websocket is no operation.
     'transport/console.ts -> vps/console/console-links.ts',
+    // A stream is no operation: it reads events, and sees for itself whether its token still holds.
+    'transport/event-stream.ts -> events/event-store.ts',
+    'transport/event-stream.ts -> events/number-events.ts',
+    'transport/event-stream.ts -> account/authenticate.ts',
     // The button of a demo page that really pays, on the demo's own chain.
     'transport/checkout.ts -> chain/pay-from-faucet.ts',
   ])

@@ -14,6 +14,7 @@ export const idPrefixes = {
   operation: 'op',
   snapshot: 'snp',
   ssh_key: 'key',
+  event: 'evt',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

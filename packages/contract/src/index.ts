@@ -3,6 +3,7 @@ import { balance } from './balance.ts'
 import { catalog } from './catalog.ts'
 import { console } from './console.ts'
 import { control } from './control.ts'
+import { events } from './events.ts'
 import { guide } from './guide.ts'
 import { invoices } from './invoices.ts'
 import { metrics } from './metrics.ts'
@@ -32,6 +33,7 @@ export const operations = {
   ...metrics,
   ...console,
   ...snapshots,
+  ...events,
 }
 
 export type Operations = typeof operations

@@ -7,6 +7,7 @@ import type { Readiness } from './readiness.ts'
 import type { Services } from './services.ts'
 import { registerCheckout } from './transport/checkout.ts'
 import { registerConsole } from './transport/console.ts'
+import { registerEventStream } from './transport/event-stream.ts'
 import { createMcp } from './transport/mcp.ts'
 import { registerOtherRoutes } from './transport/other-routes.ts'
 import { registerRest } from './transport/rest.ts'
@@ -17,6 +18,7 @@ import { version } from './version.ts'
 export function createApp(services: Services, readiness: Readiness, metrics: Metrics): FastifyInstance {
   const dispatch = measured(createDispatch(services, handlers, createRateLimiter(services)), metrics)
   const app = createServer(services)
+  registerEventStream(app, services, dispatch)
   registerRest(app, dispatch)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
   registerCheckout(app, services)

@@ -199,6 +199,12 @@ export const settings = {
     schema: values.domains,
     default: '',
   },
+  eventDays: {
+    name: 'COINRACK_EVENT_DAYS',
+    doc: 'How many days events and what was delivered of them to webhooks are kept.',
+    schema: values.days,
+    default: '30',
+  },
   logLevel: {
     name: 'COINRACK_LOG_LEVEL',
     doc: 'Least important level that is logged.',

@@ -141,6 +141,8 @@ export const controlGroup = value('a path of a control group, such as /coinrack'
   /^(\/[\w][\w.@:-]*)+$/.test(text) ? text : undefined,
 )
 
+export const days = value('days, from 1 to 3650', (text) => wholeNumber(text, 1, 3_650))
+
 function isNetwork(text: string): boolean {
   const [address = '', length, ...rest] = text.split('/')
   const version = isIP(address)

@@ -17,6 +17,7 @@ import { listTransactions } from './balance/list-transactions.ts'
 import { listPlans } from './catalog/list-plans.ts'
 import { listReviews } from './catalog/list-reviews.ts'
 import { submitReview } from './catalog/submit-review.ts'
+import { listEvents } from './events/list-events.ts'
 import { getStarted } from './guide/get-started.ts'
 import type { Handlers } from './handler.ts'
 import { cancelInvoice } from './payments/cancel-invoice.ts'
@@ -112,4 +113,5 @@ export const handlers: Handlers = {
   listSnapshots,
   restoreSnapshot,
   deleteSnapshot,
+  listEvents,
 }

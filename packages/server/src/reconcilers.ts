@@ -2,8 +2,11 @@ import { forgetOldFailures } from './account/failed-login-store.ts'
 import { forgetOldCodes } from './account/login-code-store.ts'
 import { forgetRetiredTokens } from './account/token-store.ts'
 import { repeat } from './background.ts'
+import { forgetOldEvents } from './events/event-store.ts'
+import { numberEvents } from './events/number-events.ts'
 import { forgetOldAnswers } from './idempotency.ts'
 import { runPayments } from './payments/run-payments.ts'
+import { NEW_EVENTS } from './record-event.ts'
 import type { Services } from './services.ts'
 import { forgetOldLinks } from './vps/console/console-links.ts'
 import { endPeriods, expireOrders } from './vps/end-periods.ts'
@@ -17,6 +20,7 @@ const SNAPSHOTS_MS = 2_000
 /** A step is sampled soon after it begins. */
 const METER_MS = 1_000
 const PERIODS_MS = 10_000
+const EVENTS_MS = 1_000
 const TIDY_MS = 600_000
 
 /**
@@ -30,18 +34,27 @@ export function runReconcilers(services: Services): () => Promise<void> {
   const snapshots = createSnapshotReconciler(services)
   const endPayments = runPayments(services)
   const loops = [
-    repeat(end.signal, VPS_MS, vps.pass, complain('A pass over the VPS'), (now) => {
-      const unsubscribe = services.changes.subscribe((topic) => {
-        if (topic === RECONCILE_VPS) now()
-      })
-      end.signal.addEventListener('abort', unsubscribe)
-    }),
-    repeat(end.signal, SNAPSHOTS_MS, snapshots.pass, complain('A pass over the snapshots'), (now) => {
-      const unsubscribe = services.changes.subscribe((topic) => {
-        if (topic === RECONCILE_SNAPSHOTS) now()
-      })
-      end.signal.addEventListener('abort', unsubscribe)
-    }),
+    repeat(
+      end.signal,
+      VPS_MS,
+      vps.pass,
+      complain('A pass over the VPS'),
+      wokenBy(services, end.signal, RECONCILE_VPS),
+    ),
+    repeat(
+      end.signal,
+      SNAPSHOTS_MS,
+      snapshots.pass,
+      complain('A pass over the snapshots'),
+      wokenBy(services, end.signal, RECONCILE_SNAPSHOTS),
+    ),
+    repeat(
+      end.signal,
+      EVENTS_MS,
+      () => numberEvents(services),
+      complain('Numbering events'),
+      wokenBy(services, end.signal, NEW_EVENTS),
+    ),
     repeat(end.signal, METER_MS, createSampler(services).pass, complain('Measuring machines')),
     repeat(
       end.signal,
@@ -62,6 +75,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
         await forgetOldFailures(services.db, now)
         await forgetRetiredTokens(services.db, now)
         await forgetOldLinks(services.db, now)
+        await forgetOldEvents(services.db, now, services.config.eventDays)
       },
       complain('Forgetting what is old'),
     ),
@@ -70,4 +84,12 @@ export function runReconcilers(services: Services): () => Promise<void> {
     end.abort()
     await Promise.all([...loops, endPayments(), vps.idle(), snapshots.idle()])
   }
+}
+
+/** Ends the pause of a loop whenever the topic is announced, until the signal. */
+const wokenBy = (services: Services, end: AbortSignal, topic: string) => (now: () => void) => {
+  const unsubscribe = services.changes.subscribe((changed) => {
+    if (changed === topic) now()
+  })
+  end.addEventListener('abort', unsubscribe)
 }

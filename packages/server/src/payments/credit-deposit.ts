@@ -4,6 +4,7 @@ import { announce } from '../database/changes.ts'
 import { inTransaction, type Queryable } from '../database/transaction.ts'
 import { lockBalance } from '../ledger/balance.ts'
 import { post } from '../ledger/post.ts'
+import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { creditPostings } from './deposit-postings.ts'
 import { type Deposit, earlyCredits, isTransferOf, markCredited } from './deposit-store.ts'
@@ -47,6 +48,7 @@ export async function creditDeposit(
       postings: creditPostings(deposit.amount, owed, deposit.chain_id, deposit.token),
       at,
     })
+    await recordEvent(tx, services, deposit.account_id, 'balance.credited', depositTold(chain, deposit))
     if (deposit.invoice_id) {
       await settleWhenCovered(tx, services, deposit.invoice_id)
       await announce(tx, deposit.invoice_id)
@@ -55,6 +57,15 @@ export async function creditDeposit(
     return confirmation
   })
 }
+
+/** What an event says of a deposit. */
+export const depositTold = ({ settings }: Chain, deposit: Deposit) => ({
+  amount: deposit.amount,
+  token: deposit.token,
+  network: settings.network,
+  tx_hash: deposit.tx_hash,
+  invoice_id: deposit.invoice_id,
+})
 
 /** Unique for each time that a deposit was credited, or taken back. */
 export const depositReference = (kind: 'deposit' | 'reversal', deposit: Deposit, credits: number) =>

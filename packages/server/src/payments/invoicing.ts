@@ -1,6 +1,7 @@
 import type { Invoicing } from '../seams.ts'
 import { createOrderInvoice } from './create-invoice.ts'
-import { closeInvoice, invoiceById } from './invoice-store.ts'
+import { invoiceById, lockInvoice } from './invoice-store.ts'
+import { markInvoicePaid } from './mark-invoice-paid.ts'
 import { showInvoice } from './show-invoice.ts'
 
 /** What payments do for orders. */
@@ -12,6 +13,6 @@ export const invoicing: Invoicing = {
     return showInvoice(db, services, await invoiceById(db, invoiceId))
   },
   async markPaid(tx, services, invoiceId) {
-    await closeInvoice(tx, invoiceId, 'paid', services.clock.now())
+    await markInvoicePaid(tx, services, await lockInvoice(tx, invoiceId))
   },
 }

@@ -2,7 +2,8 @@ import { Invoice } from '@coinrack/contract/invoices.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Handler } from '../handler.ts'
 import { lockBalance } from '../ledger/balance.ts'
-import { closeInvoice, invoiceById, lockInvoice } from './invoice-store.ts'
+import { invoiceById, lockInvoice } from './invoice-store.ts'
+import { markInvoicePaid } from './mark-invoice-paid.ts'
 import { checkoutUrl, showInvoice } from './show-invoice.ts'
 
 export const payInvoice: Handler<'payInvoice'> = async ({ input, caller, db, services, fail }) => {
@@ -37,7 +38,7 @@ export const payInvoice: Handler<'payInvoice'> = async ({ input, caller, db, ser
   const outcome = await services.ordering.payFromBalance(db, services, invoice.order_id!, caller.tokenId)
   if (outcome === 'closed') fail('invoice_closed', 'The order of this invoice no longer awaits payment')
   if (outcome === 'capacity') fail('capacity', 'There is no room for this machine now', { retryAfter: 60 })
-  await closeInvoice(db, invoice.id, 'paid', services.clock.now())
+  await markInvoicePaid(db, services, invoice)
   const paid = await invoiceById(db, invoice.id)
   return { status: 'settled', invoice: await showInvoice(db, services, paid), checkout_url }
 }

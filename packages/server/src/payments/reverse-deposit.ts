@@ -3,8 +3,9 @@ import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { lockBalance } from '../ledger/balance.ts'
 import { post } from '../ledger/post.ts'
+import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
-import { depositReference } from './credit-deposit.ts'
+import { depositReference, depositTold } from './credit-deposit.ts'
 import { reversalPostings } from './deposit-postings.ts'
 import { type Deposit, markOrphaned } from './deposit-store.ts'
 
@@ -27,6 +28,7 @@ export async function reverseDeposit(services: Services, chain: Chain, deposit: 
         postings: reversalPostings(deposit.amount, available, deposit.chain_id, deposit.token),
         at: services.clock.now(),
       })
+      await recordEvent(tx, services, deposit.account_id, 'balance.reversed', depositTold(chain, deposit))
     }
     if (deposit.invoice_id) await announce(tx, deposit.invoice_id)
     await announce(tx, deposit.account_id)

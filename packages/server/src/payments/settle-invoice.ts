@@ -3,7 +3,8 @@ import { OperationError } from '../errors.ts'
 import { InsufficientFunds } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
 import { isCovered } from './invoice-state.ts'
-import { closeInvoice, lockInvoice } from './invoice-store.ts'
+import { lockInvoice } from './invoice-store.ts'
+import { markInvoicePaid } from './mark-invoice-paid.ts'
 
 /**
  * Closes an invoice as paid when what was credited for it covers it. The customer's balance must be locked.
@@ -17,7 +18,7 @@ export async function settleWhenCovered(
   const invoice = await lockInvoice(tx, invoiceId)
   if (invoice.status !== 'unpaid' || !isCovered(invoice)) return
   if (invoice.order_id && !(await payOrder(tx, services, invoice.order_id))) return
-  await closeInvoice(tx, invoice.id, 'paid', services.clock.now())
+  await markInvoicePaid(tx, services, invoice)
 }
 
 /** @returns false when the order still awaits payment, and nothing was done */

@@ -8,6 +8,7 @@ import { post } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
 import { orderById, setOrderStatus } from './order-store.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
@@ -43,6 +44,7 @@ export const cancelService: Handler<'cancelService'> = async ({ input, caller, d
 async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise<bigint> {
   const at = services.clock.now()
   await updateVps(tx, row.id, { wanted: 'deleted', status: 'deleted', ssh_ready: false, root_password: null })
+  await tellChange(tx, services, row, { status: 'deleted' })
   const transactionId = services.newId('transaction')
   const description = `Cancelled ${row.hostname}`
   if (row.status === 'provisioning') {

@@ -6,6 +6,7 @@ import { checkBudget, spendBudget } from '../ledger/budget.ts'
 import { post } from '../ledger/post.ts'
 import { fits, freeShare, lockPlacement, noRoom } from './capacity.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { tellChange } from './tell-change.ts'
 import { judgeBalance } from './unpaid.ts'
 import { chargeNow, growthOf, isLarger, type Plan } from './upgrade.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
@@ -36,7 +37,9 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
     throw noRoom('There is no room for the VPS to grow')
   }
   if (charged > 0n) await charge(call, row, plan, charged)
-  await updateVps(db, id, { ...newSize(row, plan, charged, at), ...wantedBoot(row) })
+  const boot = wantedBoot(row)
+  await updateVps(db, id, { ...newSize(row, plan, charged, at), ...boot })
+  if (boot) await tellChange(db, services, row, boot)
   const operation = await beginWork(db, services, caller.accountId, id, 'change_plan')
   await announce(db, id)
   await announce(db, RECONCILE_VPS)
@@ -96,4 +99,4 @@ function newSize(row: VpsRow, plan: Plan, charged: bigint, at: Date) {
 const wantedBoot = (row: VpsRow) =>
   row.wanted === 'running'
     ? { status: 'resizing' as const, wanted_boot: row.done_boot + 1, forced: false, ssh_ready: false }
-    : {}
+    : undefined

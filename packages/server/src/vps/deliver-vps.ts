@@ -2,8 +2,10 @@ import { monthsAfter } from '@coinrack/money/index.ts'
 import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { captureHold, releaseHold } from '../ledger/hold.ts'
+import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { orderById, setOrderStatus } from './order-store.ts'
+import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps } from './vps-store.ts'
 
 /** Charges an order whose machine answered by SSH, once: the paid period begins now. */
@@ -27,6 +29,7 @@ export async function deliverVps(services: Services, id: string): Promise<void> 
       failure_reason: null,
     })
     await setOrderStatus(tx, order.id, 'active')
+    await tellChange(tx, services, row, { status: 'active', ssh_ready: true })
     await announce(tx, id)
   })
 }
@@ -52,6 +55,12 @@ export async function failVps(services: Services, id: string, reason: string): P
       root_password: null,
     })
     await setOrderStatus(tx, order.id, 'failed', { failureReason: reason })
+    await tellChange(tx, services, row, { status: 'failed' })
+    await recordEvent(tx, services, row.account_id, 'order.failed', {
+      order_id: order.id,
+      service_id: id,
+      reason,
+    })
     await announce(tx, id)
   })
 }

@@ -3,6 +3,7 @@ import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { setOrderStatus } from './order-store.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps } from './vps-store.ts'
 
 /** Deletes the VPS whose paid time is over and that were cancelled to its end. Takes no input. */
@@ -18,6 +19,7 @@ export async function endPeriods(services: Services): Promise<void> {
       if (!row.cancel_at_period_end || row.status === 'deleted') return
       await updateVps(tx, id, { wanted: 'deleted', status: 'deleted', ssh_ready: false, root_password: null })
       await setOrderStatus(tx, row.order_id, 'cancelled')
+      await tellChange(tx, services, row, { status: 'deleted' })
       await announce(tx, id)
       await announce(tx, RECONCILE_VPS)
     })

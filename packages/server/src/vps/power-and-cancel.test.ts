@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../ledger/testing.ts'
 import { startTestService, type TestService } from '../testing.ts'
@@ -233,18 +234,24 @@ describe('cancel', () => {
     await service.reconcile()
     await power('start')
     const { db } = service.services
-    const query = db.query.bind(db)
+    const connect = db.connect.bind(db) as (...given: unknown[]) => Promise<pg.PoolClient>
     let cancelled = false
     // Between its look and its writing: the customer cancels.
-    db.query = (async (text: string, ...rest: []) => {
-      if (!cancelled && String(text).startsWith('update vps set status')) {
-        cancelled = true
-        await cancel({ mode: 'immediate', confirm: 'web' })
-      }
-      return query(text, ...rest)
-    }) as typeof db.query
+    db.connect = (async (...given: unknown[]) => {
+      const client = await connect(...given)
+      if (given.length > 0) return client
+      const query = client.query.bind(client) as (text: string, ...rest: unknown[]) => Promise<unknown>
+      client.query = (async (text: string, ...rest: unknown[]) => {
+        if (!cancelled && text.startsWith('update vps set status')) {
+          cancelled = true
+          await cancel({ mode: 'immediate', confirm: 'web' })
+        }
+        return query(text, ...rest)
+      }) as typeof client.query
+      return client
+    }) as typeof db.connect
     await service.reconcile()
-    db.query = query as typeof db.query
+    db.connect = connect as typeof db.connect
     await service.reconcile()
     expect(cancelled).toBe(true)
     expect(await status()).toMatchObject({ status: 'deleted', ssh_ready: false })

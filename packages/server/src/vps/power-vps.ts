@@ -1,6 +1,7 @@
 import { announce } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
@@ -41,6 +42,7 @@ export const powerVps: Handler<'powerVps'> = async ({ input, caller, db, service
         status: 'rebooting',
         ssh_ready: false,
       })
+      await tellChange(db, services, row, { status: 'rebooting' })
   }
   const operation = await beginWork(db, services, caller.accountId, id, KINDS[input.action])
   await announce(db, id)

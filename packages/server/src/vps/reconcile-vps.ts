@@ -13,6 +13,7 @@ import { metricsOf, type Sample } from './metrics.ts'
 import { moveSshPort } from './move-ssh-port.ts'
 import { freePorts } from './network-store.ts'
 import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
+import { tellChange } from './tell-change.ts'
 import { handOverAtBoot, tellGuest } from './tell-guest.ts'
 import { type Metrics, recordVps, updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts'
 import { settleWork } from './work-store.ts'
@@ -167,7 +168,10 @@ async function take(
     case 'deliver':
       return deliverVps(services, id)
     case 'record':
-      await recordVps(db, row, { status: step.status, ssh_ready: step.sshReady, observation })
+      await inTransaction(db, async (tx) => {
+        const now = { status: step.status, ssh_ready: step.sshReady }
+        if (await recordVps(tx, row, { ...now, observation })) await tellChange(tx, services, row, now)
+      })
       return announce(db, id)
     case 'nothing':
       if (row.status === 'active') await updateVps(db, id, { observation })

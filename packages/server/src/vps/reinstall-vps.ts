@@ -6,6 +6,7 @@ import { checkSshKey } from './check-ssh-key.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
+import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
@@ -58,6 +59,7 @@ export const reinstallVps: Handler<'reinstallVps'> = async (call) => {
     attempts: 0,
     failure_reason: null,
   })
+  await tellChange(db, services, row, { status: 'reinstalling' })
   const operation = await beginWork(db, services, caller.accountId, id, 'reinstall')
   services.log.info({ vps: id, image: image.slug, at: clock.now() }, 'Reinstall wanted')
   await announce(db, id)

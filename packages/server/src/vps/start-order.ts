@@ -1,6 +1,7 @@
 import type { Transaction } from '../database/transaction.ts'
 import { placeHold } from '../ledger/hold.ts'
 import { offeredImages } from '../os-images.ts'
+import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { fits, freePublicPort, freeShare, lockPlacement, noRoom } from './capacity.ts'
 import { liveVpsOf, type OrderRow, setOrderStatus } from './order-store.ts'
@@ -66,6 +67,12 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     created_at: now,
   })
   await setOrderStatus(tx, order.id, 'provisioning', { holdId, tokenId: order.token_id })
+  await recordEvent(tx, services, order.account_id, 'order.placed', {
+    order_id: order.id,
+    service_id: order.service_id,
+    product: plan.slug,
+    total: order.price,
+  })
 }
 
 /** Whose budget an order counts for; nobody's when it is older than budgets. */

@@ -223,17 +223,21 @@ export async function updateVps(
   )
 }
 
-/** Writes down what was seen of a machine, unless something else is wanted of it by now. */
+/**
+ * Writes down what was seen of a machine, unless something else is wanted of it by now.
+ * @returns whether it was written
+ */
 export async function recordVps(
   db: Queryable,
   row: Pick<VpsRow, 'id' | 'status' | 'wanted' | 'wanted_boot'>,
   seen: Pick<VpsRow, 'status' | 'ssh_ready' | 'observation'>,
-): Promise<void> {
-  await db.query(
+): Promise<boolean> {
+  const { rowCount } = await db.query(
     `update vps set status = $5, ssh_ready = $6, observation = $7
      where id = $1 and status = $2 and wanted = $3 and wanted_boot = $4`,
     [row.id, row.status, row.wanted, row.wanted_boot, seen.status, seen.ssh_ready, seen.observation],
   )
+  return rowCount === 1
 }
 
 /** The machine goes by this name now. Another that was wished meanwhile is still to come. */

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { Id } from './ids.ts'
+import { listOperation } from './operation.ts'
+import { vpsStatuses } from './vps.ts'
+import { paging, Timestamp, Usd, WaitSeconds } from './wire.ts'
+
+/** What can happen to an account, and what is told of it. */
+export const eventTypes = {
+  'balance.credited': z.object({
+    amount: Usd,
+    token: z.string(),
+    network: z.string(),
+    tx_hash: z.string(),
+    invoice_id: Id('invoice').nullable(),
+  }),
+  /** The chain took a credited payment back. */
+  'balance.reversed': z.object({
+    amount: Usd,
+    token: z.string(),
+    network: z.string(),
+    tx_hash: z.string(),
+    invoice_id: Id('invoice').nullable(),
+  }),
+  'invoice.paid': z.object({ invoice_id: Id('invoice'), amount: Usd }),
+  'order.placed': z.object({
+    order_id: Id('order'),
+    service_id: Id('service'),
+    product: z.string(),
+    total: Usd,
+  }),
+  'order.failed': z.object({ order_id: Id('order'), service_id: Id('service'), reason: z.string() }),
+  'vps.status_changed': z.object({
+    service_id: Id('service'),
+    hostname: z.string(),
+    from: z.enum(vpsStatuses),
+    to: z.enum(vpsStatuses),
+  }),
+  'vps.ssh_ready': z.object({
+    service_id: Id('service'),
+    hostname: z.string(),
+    ip: z.string(),
+    ssh_port: z.number().int(),
+  }),
+}
+
+export type EventType = keyof typeof eventTypes
+export type EventData<T extends EventType> = z.output<(typeof eventTypes)[T]>
+
+/** An event as it is told, by whatever way. */
+export const Event = z.object({
+  id: Id('event'),
+  position: z.number().int().describe('1, 2, 3, ... within the account'),
+  type: z.string().describe(`${Object.keys(eventTypes).slice(0, 3).join(', ')}, ...`),
+  timestamp: Timestamp,
+  data: z.record(z.string(), z.unknown()),
+})
+
+export const events = {
+  listEvents: listOperation({
+    method: 'GET',
+    path: '/events',
+    summary: 'List what happened, oldest first',
+    description:
+      'Payments, orders, VPS. Pass the position of the last event you have as cursor; with timeout the answer waits for the next one (at most 50 s). By REST with Accept: text/event-stream they are streamed, and Last-Event-ID resumes.',
+    access: 'read',
+    rate: 'default',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({
+      ...paging,
+      cursor: z
+        .string()
+        .regex(/^\d{1,15}$/, 'Expected the position of an event')
+        .optional(),
+      timeout: WaitSeconds.default(0),
+    }),
+    output: Event,
+    errors: [],
+    example: { cursor: '0', timeout: 0 },
+  }),
+}

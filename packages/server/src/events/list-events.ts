@@ -1,0 +1,28 @@
+import { readUntil } from '../database/changes.ts'
+import type { Handler } from '../handler.ts'
+import { eventsAfter, eventsOf } from './event-store.ts'
+import { numberEvents } from './number-events.ts'
+
+export const listEvents: Handler<'listEvents'> = async ({ input, caller, db, services }) => {
+  const { limit, timeout } = input
+  const after = Number(input.cursor ?? 0)
+  const { accountId } = caller
+  const read = async () => {
+    const { rows } = await db.query<{ some: boolean }>(
+      'select exists (select from event where account_id = $1 and position is null) as some',
+      [accountId],
+    )
+    // Whoever asks after a change sees it, also before the background had its turn.
+    if (rows[0]!.some) await numberEvents(services)
+    return eventsAfter(db, accountId, after, limit + 1)
+  }
+  const found = await readUntil(
+    services.changes,
+    eventsOf(accountId),
+    timeout,
+    read,
+    (events) => events.length > 0,
+  )
+  const items = found.slice(0, limit)
+  return found.length > limit ? { items, nextCursor: String(items.at(-1)!.position) } : { items }
+}

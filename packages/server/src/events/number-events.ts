@@ -1,0 +1,44 @@
+import { announce } from '../database/changes.ts'
+import { inTransaction } from '../database/transaction.ts'
+import type { Services } from '../services.ts'
+import { eventsOf } from './event-store.ts'
+
+const AT_ONCE = 500
+
+/**
+ * Gives committed events their numbers, account by account without gaps. One numberer at a time, and each sees all that
+ * the one before it committed: so whoever has read up to a number has missed nothing before it, however the
+ * transactions that wrote the events overlapped (docs/decisions/0100-events-are-numbered-after-the-commit.md).
+ * Takes no input; safe to run on any number of replicas at once.
+ */
+export async function numberEvents({ db }: Pick<Services, 'db'>): Promise<void> {
+  for (;;) {
+    const numbered = await inTransaction(db, async (tx) => {
+      await tx.query(`select pg_advisory_xact_lock(hashtextextended('number-events', 0))`)
+      // A statement of its own: what it sees begins after the lock was got.
+      const { rows, rowCount } = await tx.query<{ account_id: string }>(NUMBER, [AT_ONCE])
+      for (const accountId of new Set(rows.map((row) => row.account_id))) {
+        await announce(tx, eventsOf(accountId))
+      }
+      return rowCount
+    })
+    if (numbered !== AT_ONCE) return
+  }
+}
+
+const NUMBER = `
+with fresh as (
+  select seq, account_id, row_number() over (partition by account_id order by seq) as nth
+  from (select seq, account_id from event where position is null order by seq limit $1) unnumbered
+), counted as (
+  insert into event_counter (account_id, last)
+  select account_id, count(*) from fresh group by account_id
+  on conflict (account_id) do update set last = event_counter.last + excluded.last
+  returning account_id, last
+), sizes as (
+  select account_id, count(*) as size from fresh group by account_id
+)
+update event set position = counted.last - sizes.size + fresh.nth
+from fresh join counted using (account_id) join sizes using (account_id)
+where event.seq = fresh.seq
+returning event.account_id`

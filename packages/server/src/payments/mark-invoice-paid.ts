@@ -1,0 +1,18 @@
+import type { Transaction } from '../database/transaction.ts'
+import { recordEvent } from '../record-event.ts'
+import type { Services } from '../services.ts'
+import { closeInvoice, type InvoiceRow } from './invoice-store.ts'
+
+/** Closes an invoice as paid, and tells its account; one that ended before stays as it is. */
+export async function markInvoicePaid(
+  tx: Transaction,
+  services: Services,
+  invoice: Pick<InvoiceRow, 'id' | 'account_id' | 'amount' | 'status'>,
+): Promise<void> {
+  if (invoice.status !== 'unpaid') return
+  await closeInvoice(tx, invoice.id, 'paid', services.clock.now())
+  await recordEvent(tx, services, invoice.account_id, 'invoice.paid', {
+    invoice_id: invoice.id,
+    amount: invoice.amount,
+  })
+}

@@ -1,0 +1,162 @@
+import type { ServerResponse } from 'node:http'
+import { basePath } from '@coinrack/contract/index.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { authenticate } from '../account/authenticate.ts'
+import type { Dispatch } from '../dispatch.ts'
+import { failureAnswer } from '../dispatch.ts'
+import { OperationError } from '../errors.ts'
+import { type EventView, eventsAfter, eventsOf, lastPosition } from '../events/event-store.ts'
+import { numberEvents } from '../events/number-events.ts'
+import type { Services } from '../services.ts'
+import { bearerToken } from './rest.ts'
+
+const PAGE = 100
+/** How often a stream looks whether its token still holds, and for events when nobody told it of any. */
+const LOOK_MS = 2_000
+/** Proxies close what is silent for long. */
+const HEARTBEAT_MS = 15_000
+/** A client that takes nothing for so long is let go; it resumes where it was. */
+const STUCK_MS = 30_000
+const MOST_STREAMS = 10
+const RECONNECT_MS = 2_000
+
+/**
+ * `GET /events` of a client that accepts `text/event-stream`: Server-Sent Events from now on, or after `Last-Event-ID`
+ * (or `?cursor=`). The answer to anybody else is the operation's own.
+ */
+export function registerEventStream(
+  app: FastifyInstance,
+  services: Services,
+  dispatch: Dispatch,
+  { heartbeatMs = HEARTBEAT_MS } = {},
+): void {
+  const open = new Map<string, number>()
+  const end = new AbortController()
+  app.addHook('preClose', async () => end.abort())
+
+  app.addHook('preHandler', async (request, reply) => {
+    const isStream = request.headers.accept?.includes('text/event-stream')
+    if (!isStream || request.method !== 'GET' || request.routeOptions.url !== `${basePath}/events`) return
+    const token = bearerToken(request.headers.authorization)
+    const from = request.headers['last-event-id'] ?? (request.query as { cursor?: string }).cursor
+    // Everything that the operation checks, a stream is checked for, in the same order.
+    const { status, body, headers } = await dispatch('listEvents', {
+      token,
+      address: request.ip,
+      idempotencyKey: undefined,
+      resourceId: undefined,
+      input: () => ({ limit: 1, ...(from === undefined ? {} : { cursor: from }) }),
+      requestId: request.id,
+      asTool: false,
+    })
+    const caller = status === 200 && (await authenticate(services, token!))?.caller
+    if (!caller) return reply.code(status).headers(headers).send(body)
+    const { accountId } = caller
+    const streams = open.get(accountId) ?? 0
+    if (streams >= MOST_STREAMS) {
+      const error = new OperationError('rate_limited', `${MOST_STREAMS} streams of this account are open`, {
+        retryAfter: HEARTBEAT_MS / 1000,
+      })
+      const refusal = failureAnswer(services, error, request.id)
+      return reply.code(refusal.status).headers(refusal.headers).send(refusal.body)
+    }
+
+    open.set(accountId, streams + 1)
+    reply.hijack()
+    try {
+      reply.raw.writeHead(200, {
+        ...headers,
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': request.id,
+      })
+      await follow(services, reply.raw, {
+        token: token!,
+        accountId,
+        from,
+        end: ended(request, end.signal),
+        heartbeatMs,
+      })
+    } catch (error) {
+      services.log.error({ err: error, requestId: request.id }, 'A stream of events broke')
+    } finally {
+      reply.raw.end()
+      const left = (open.get(accountId) ?? 1) - 1
+      if (left > 0) open.set(accountId, left)
+      else open.delete(accountId)
+    }
+    return reply
+  })
+}
+
+/** Aborts when the client is gone or the service ends. */
+function ended(request: FastifyRequest, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController()
+  request.raw.socket.once('close', () => gone.abort())
+  return AbortSignal.any([gone.signal, closing])
+}
+
+interface Following {
+  token: string
+  accountId: string
+  from: string | string[] | undefined
+  end: AbortSignal
+  heartbeatMs: number
+}
+
+/** Writes events as they get their numbers, until the client is gone or its token no longer holds. */
+async function follow(services: Services, out: ServerResponse, following: Following): Promise<void> {
+  const { token, accountId, from, end, heartbeatMs } = following
+  const { db, changes } = services
+  if (from === undefined) await numberEvents(services)
+  let position = from === undefined ? await lastPosition(db, accountId) : Number(from)
+  // Whoever has to connect again before the first event resumes from here.
+  if (!(await write(out, `retry: ${RECONNECT_MS}\nid: ${position}\n\n`, end))) return
+  const aborted = new Promise<false>((resolve) => {
+    end.addEventListener('abort', () => resolve(false), { once: true })
+  })
+  let spokenAt = performance.now()
+  while (!end.aborted) {
+    // Listening begins before the read, so that what is numbered between the two is not missed.
+    const changed = changes.wait(eventsOf(accountId), Math.min(LOOK_MS, heartbeatMs))
+    const caller = (await authenticate(services, token))?.caller
+    if (!caller || caller.suspended || !caller.scopes.includes('read')) return
+    const events = await eventsAfter(db, accountId, position, PAGE)
+    const isSilent = performance.now() - spokenAt >= heartbeatMs
+    const text = events.length > 0 ? events.map(eventText).join('') : isSilent ? ': still here\n\n' : ''
+    if (text !== '') {
+      if (!(await write(out, text, end))) return
+      spokenAt = performance.now()
+      position = events.at(-1)?.position ?? position
+    }
+    if (events.length < PAGE && !(await Promise.race([changed, aborted]))) return
+  }
+}
+
+/** @returns whether the client took it in time */
+function write(out: ServerResponse, text: string, end: AbortSignal): Promise<boolean> {
+  if (end.aborted || out.destroyed) return Promise.resolve(false)
+  if (out.write(text)) return Promise.resolve(true)
+  return new Promise((resolve) => {
+    const done = (drained: boolean) => {
+      clearTimeout(timer)
+      out.off('drain', onDrain)
+      end.removeEventListener('abort', onEnd)
+      resolve(drained)
+    }
+    const onDrain = () => done(true)
+    const onEnd = () => done(false)
+    const timer = setTimeout(() => {
+      out.destroy()
+      done(false)
+    }, STUCK_MS)
+    out.once('drain', onDrain)
+    end.addEventListener('abort', onEnd, { once: true })
+  })
+}
+
+/** As the HTML standard writes it; JSON has no line ends. */
+const eventText = (event: EventView) =>
+  `id: ${event.position}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
