@@ -67,6 +67,9 @@ const makeResource: Record<Resource, () => Promise<string>> = {
         body: { public_key: operations.addSshKey.example.public_key },
       })
     ).body.ssh_key.id,
+  webhook: async () =>
+    (await service.ask('POST', '/webhooks', { token: owner.token, body: { url: 'https://rackmail.net/' } }))
+      .body.webhook.id,
 }
 const order = async () =>
   (await service.ask('POST', '/orders', { token: owner.token, body: { product: 'nano', os_id: 1 } })).body

@@ -41,6 +41,7 @@ export const eventTypes = {
     ip: z.string(),
     ssh_port: z.number().int(),
   }),
+  'webhook.test': z.object({ webhook_id: Id('webhook') }),
 }
 
 export type EventType = keyof typeof eventTypes

@@ -15,6 +15,8 @@ export const idPrefixes = {
   snapshot: 'snp',
   ssh_key: 'key',
   event: 'evt',
+  webhook: 'whk',
+  delivery: 'dlv',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

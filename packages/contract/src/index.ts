@@ -14,6 +14,7 @@ import { snapshots } from './snapshots.ts'
 import { sshKeys } from './ssh-keys.ts'
 import { tokens } from './tokens.ts'
 import { vps } from './vps.ts'
+import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
 /** The table of contents of the whole service, in the order in which a newcomer needs it. */
@@ -34,6 +35,7 @@ export const operations = {
   ...console,
   ...snapshots,
   ...events,
+  ...webhooks,
 }
 
 export type Operations = typeof operations

@@ -205,6 +205,12 @@ export const settings = {
     schema: values.days,
     default: '30',
   },
+  webhookAllowedNetworks: {
+    name: 'COINRACK_WEBHOOK_ALLOWED_NETWORKS',
+    doc: 'Networks that webhooks may lead to although they are no public hosts: your own, if customers are in them. Whoever is a customer reaches them with a POST.',
+    schema: values.networks,
+    default: '',
+  },
   logLevel: {
     name: 'COINRACK_LOG_LEVEL',
     doc: 'Least important level that is logged.',

@@ -18,6 +18,12 @@ import { listPlans } from './catalog/list-plans.ts'
 import { listReviews } from './catalog/list-reviews.ts'
 import { submitReview } from './catalog/submit-review.ts'
 import { listEvents } from './events/list-events.ts'
+import { createWebhook } from './events/webhooks/create-webhook.ts'
+import { deleteWebhook } from './events/webhooks/delete-webhook.ts'
+import { listWebhookDeliveries } from './events/webhooks/list-webhook-deliveries.ts'
+import { listWebhooks } from './events/webhooks/list-webhooks.ts'
+import { replayWebhook } from './events/webhooks/replay-webhook.ts'
+import { testWebhook } from './events/webhooks/test-webhook.ts'
 import { getStarted } from './guide/get-started.ts'
 import type { Handlers } from './handler.ts'
 import { cancelInvoice } from './payments/cancel-invoice.ts'
@@ -114,4 +120,10 @@ export const handlers: Handlers = {
   restoreSnapshot,
   deleteSnapshot,
   listEvents,
+  createWebhook,
+  listWebhooks,
+  deleteWebhook,
+  testWebhook,
+  listWebhookDeliveries,
+  replayWebhook,
 }

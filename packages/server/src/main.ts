@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { osImages } from '@coinrack/compute/images/catalog.ts'
 import { createQemuDriver, type QemuDriver } from '@coinrack/compute/qemu/driver.ts'
@@ -102,6 +103,7 @@ async function main(): Promise<void> {
     mailer: config.smtpUrl
       ? smtpMailer(config.smtpUrl, config.mailFrom)
       : fileMailer(dataLayout(dataFolder).mail, config.mailFrom, { clock, random, log }),
+    lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
     log,
     catalog: await readCatalog(config.catalogFile),
     driver,

@@ -4,6 +4,7 @@ import { forgetRetiredTokens } from './account/token-store.ts'
 import { repeat } from './background.ts'
 import { forgetOldEvents } from './events/event-store.ts'
 import { numberEvents } from './events/number-events.ts'
+import { createWebhookSender, DELIVER_WEBHOOKS } from './events/webhooks/deliver-webhooks.ts'
 import { forgetOldAnswers } from './idempotency.ts'
 import { runPayments } from './payments/run-payments.ts'
 import { NEW_EVENTS } from './record-event.ts'
@@ -21,6 +22,7 @@ const SNAPSHOTS_MS = 2_000
 const METER_MS = 1_000
 const PERIODS_MS = 10_000
 const EVENTS_MS = 1_000
+const WEBHOOKS_MS = 1_000
 const TIDY_MS = 600_000
 
 /**
@@ -32,6 +34,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
   const complain = (what: string) => (error: Error) => services.log.error({ err: error }, `${what} failed`)
   const vps = createVpsReconciler(services)
   const snapshots = createSnapshotReconciler(services)
+  const webhooks = createWebhookSender(services)
   const endPayments = runPayments(services)
   const loops = [
     repeat(
@@ -54,6 +57,13 @@ export function runReconcilers(services: Services): () => Promise<void> {
       () => numberEvents(services),
       complain('Numbering events'),
       wokenBy(services, end.signal, NEW_EVENTS),
+    ),
+    repeat(
+      end.signal,
+      WEBHOOKS_MS,
+      webhooks.pass,
+      complain('Sending to webhooks'),
+      wokenBy(services, end.signal, DELIVER_WEBHOOKS),
     ),
     repeat(end.signal, METER_MS, createSampler(services).pass, complain('Measuring machines')),
     repeat(
@@ -82,7 +92,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
   ]
   return async () => {
     end.abort()
-    await Promise.all([...loops, endPayments(), vps.idle(), snapshots.idle()])
+    await Promise.all([...loops, endPayments(), vps.idle(), snapshots.idle(), webhooks.idle()])
   }
 }
 

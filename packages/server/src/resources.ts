@@ -11,6 +11,7 @@ export interface ResourceRows {
   operation: { account_id: string }
   token: { account_id: string }
   ssh_key: { account_id: string }
+  webhook: { account_id: string }
 }
 
 const selects: Record<Resource, string> = {
@@ -20,6 +21,7 @@ const selects: Record<Resource, string> = {
   operation: 'select account_id from vps_operation where id = $3',
   token: 'select account_id from token where id = $3 and not is_umbrella',
   ssh_key: 'select account_id from ssh_key where id = $3',
+  webhook: 'select account_id from webhook where id = $3 and deleted_at is null',
 }
 
 /** How to read a resource. Undefined for an identifier of the wrong form: nothing has it. */

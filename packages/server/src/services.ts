@@ -33,6 +33,8 @@ export interface Services {
   newId(kind: IdKind): string
   sealer: Sealer
   mailer: Mailer
+  /** All addresses of a host name, as the host asks for them. */
+  lookup(host: string): Promise<string[]>
   log: Logger
   catalog: Catalog
   driver: VpsDriver

@@ -103,6 +103,8 @@ export interface TestOptions {
   chains?: Chain[]
   /** As in the demo profile: how to pay on the chains. */
   demo?: DemoBody
+  /** Addresses of host names; none has any when left out. */
+  lookup?: Services['lookup']
   /** Of the fake driver. */
   driver?: Partial<FakeDriverOptions>
 }
@@ -137,6 +139,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     newId: idMaker(clock, random),
     sealer: createSealer(config.serverSecret!, random),
     mailer,
+    lookup: options.lookup ?? (async () => []),
     log,
     catalog: parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'),
     driver,

@@ -2,6 +2,8 @@ import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { eventsOf } from './event-store.ts'
+import { DELIVER_WEBHOOKS } from './webhooks/deliver-webhooks.ts'
+import { insertDeliveries, wantedDeliveries } from './webhooks/webhook-store.ts'
 
 const AT_ONCE = 500
 
@@ -9,16 +11,29 @@ const AT_ONCE = 500
  * Gives committed events their numbers, account by account without gaps. One numberer at a time, and each sees all that
  * the one before it committed: so whoever has read up to a number has missed nothing before it, however the
  * transactions that wrote the events overlapped (docs/decisions/0100-events-are-numbered-after-the-commit.md).
- * Takes no input; safe to run on any number of replicas at once.
+ * What webhooks want of them is written down in the same transaction. Takes no input; safe to run on any number of replicas at once.
  */
-export async function numberEvents({ db }: Pick<Services, 'db'>): Promise<void> {
+export async function numberEvents({ db, newId, clock }: Services): Promise<void> {
   for (;;) {
     const numbered = await inTransaction(db, async (tx) => {
       await tx.query(`select pg_advisory_xact_lock(hashtextextended('number-events', 0))`)
       // A statement of its own: what it sees begins after the lock was got.
-      const { rows, rowCount } = await tx.query<{ account_id: string }>(NUMBER, [AT_ONCE])
+      const { rows, rowCount } = await tx.query<{ id: string; account_id: string }>(NUMBER, [AT_ONCE])
       for (const accountId of new Set(rows.map((row) => row.account_id))) {
         await announce(tx, eventsOf(accountId))
+      }
+      if (rowCount === 0) return 0
+      const wanted = await wantedDeliveries(
+        tx,
+        rows.map(({ id }) => id),
+      )
+      if (wanted.length > 0) {
+        await insertDeliveries(
+          tx,
+          wanted.map((delivery) => ({ id: newId('delivery'), ...delivery })),
+          clock.now(),
+        )
+        await announce(tx, DELIVER_WEBHOOKS)
       }
       return rowCount
     })
@@ -41,4 +56,4 @@ with fresh as (
 update event set position = counted.last - sizes.size + fresh.nth
 from fresh join counted using (account_id) join sizes using (account_id)
 where event.seq = fresh.seq
-returning event.account_id`
+returning event.id, event.account_id`

@@ -1,0 +1,7 @@
+import type { Handler } from '../../handler.ts'
+import { deleteWebhookRow } from './webhook-store.ts'
+
+export const deleteWebhook: Handler<'deleteWebhook'> = async ({ input, db, services }) => {
+  await deleteWebhookRow(db, input.webhook_id, services.clock.now())
+  return { id: input.webhook_id, deleted: true }
+}

@@ -1,0 +1,91 @@
+import type { Services } from '../../services.ts'
+import { PostFailure, postWebhook } from './post-webhook.ts'
+import { addressJudge } from './public-address.ts'
+import { retryPause } from './retry-pause.ts'
+import { signedHeaders } from './sign.ts'
+import { type ClaimedDelivery, claimDeliveries, disableWebhook, settleDelivery } from './webhook-store.ts'
+
+const AT_ONCE = 32
+const PER_ACCOUNT = 4
+/** Longer than an attempt can take. */
+const LEASE_MS = 60_000
+const GONE = 410
+
+/** Announced when there is something to send. */
+export const DELIVER_WEBHOOKS = 'deliver-webhooks'
+
+export interface WebhookSender {
+  /** Begins to send what is due. */
+  pass(): Promise<void>
+  /** Resolves when nothing is being sent any more. */
+  idle(): Promise<void>
+}
+
+/** Sends events to webhooks, each at least once. Takes no input, and may be killed at any step. */
+export function createWebhookSender(
+  services: Services,
+  { timeoutMs }: { timeoutMs?: number } = {},
+): WebhookSender {
+  const { db, clock, log } = services
+  const options = {
+    lookup: services.lookup,
+    mayReach: addressJudge(services.config.webhookAllowedNetworks),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  }
+  const busy = new Set<Promise<void>>()
+
+  return {
+    async pass() {
+      const now = clock.now()
+      const until = new Date(now.getTime() + LEASE_MS)
+      const limit = AT_ONCE - busy.size
+      if (limit <= 0) return
+      for (const delivery of await claimDeliveries(db, { now, until, limit, perAccount: PER_ACCOUNT })) {
+        const work = deliver(delivery)
+          .catch((error) => log.error({ err: error, delivery: delivery.id }, 'A webhook could not be sent'))
+          .finally(() => busy.delete(work))
+        busy.add(work)
+      }
+    },
+    async idle() {
+      await Promise.all(busy)
+    },
+  }
+
+  async function deliver(delivery: ClaimedDelivery): Promise<void> {
+    const { status, error } = await attempt(delivery)
+    const at = clock.now()
+    const isDelivered = status !== null && status >= 200 && status < 300
+    const pause = status === GONE ? undefined : retryPause(delivery.attempts, services.random)
+    if (status === GONE) await disableWebhook(db, delivery.webhook_id, at)
+    await settleDelivery(db, delivery, {
+      status: isDelivered ? 'delivered' : pause === undefined ? 'dead' : 'pending',
+      nextAt: new Date(at.getTime() + (pause ?? 0)),
+      lastStatus: status,
+      lastError: isDelivered ? null : (error ?? `The answer was ${status}`),
+      at,
+    })
+  }
+
+  async function attempt(delivery: ClaimedDelivery): Promise<{ status: number | null; error?: string }> {
+    const body = JSON.stringify({
+      type: delivery.type,
+      timestamp: delivery.happened_at.toISOString(),
+      id: delivery.event_id,
+      position: Number(delivery.position),
+      data: delivery.data,
+    })
+    const secret = services.sealer.open(delivery.secret, `webhook:${delivery.webhook_id}`)
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'Coinrack-Webhooks',
+      ...signedHeaders(secret, delivery.event_id, clock.now(), body),
+    }
+    try {
+      return { status: await postWebhook(new URL(delivery.url), headers, body, options) }
+    } catch (error) {
+      if (!(error instanceof PostFailure)) throw error
+      return { status: null, error: error.message }
+    }
+  }
+}

@@ -1,0 +1,8 @@
+import type { Handler } from '../../handler.ts'
+import { recordEvent } from '../../record-event.ts'
+
+export const testWebhook: Handler<'testWebhook'> = async ({ input, caller, db, services }) => {
+  const { webhook_id } = input
+  const event_id = await recordEvent(db, services, caller.accountId, 'webhook.test', { webhook_id })
+  return { webhook_id, event_id }
+}
