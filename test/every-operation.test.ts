@@ -67,6 +67,9 @@ const makeResource: Record<Resource, () => Promise<string>> = {
         body: { public_key: operations.addSshKey.example.public_key },
       })
     ).body.ssh_key.id,
+  ticket: async () =>
+    (await service.ask('POST', '/tickets', { token: owner.token, body: { subject: 'a', body: 'b' } })).body
+      .id,
   webhook: async () =>
     (await service.ask('POST', '/webhooks', { token: owner.token, body: { url: 'https://rackmail.net/' } }))
       .body.webhook.id,

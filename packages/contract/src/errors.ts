@@ -46,6 +46,7 @@ export const errors = {
   snapshot_limit: { status: 409, fix: 'Delete one with delete_snapshot first.' },
   ssh_key_limit: { status: 409, fix: 'Delete one with delete_ssh_key first; list_ssh_keys shows them.' },
   token_limit: { status: 409, fix: 'Revoke one with revoke_token first; list_tokens shows them.' },
+  ticket_limit: { status: 409, fix: 'Close a ticket with close_ticket, or wait a day.' },
   webhook_limit: { status: 409, fix: 'Delete one with delete_webhook first.' },
   review_exists: { status: 409, fix: 'An account can submit one review.' },
   review_needs_order: { status: 409, fix: 'Order a VPS first; reviews come from customers.' },

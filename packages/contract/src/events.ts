@@ -41,6 +41,9 @@ export const eventTypes = {
     ip: z.string(),
     ssh_port: z.number().int(),
   }),
+  /** By the operator. */
+  'ticket.replied': z.object({ ticket_id: Id('ticket'), subject: z.string() }),
+  'ticket.closed': z.object({ ticket_id: Id('ticket'), subject: z.string() }),
   'webhook.test': z.object({ webhook_id: Id('webhook') }),
 }
 

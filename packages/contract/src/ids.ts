@@ -17,6 +17,8 @@ export const idPrefixes = {
   event: 'evt',
   webhook: 'whk',
   delivery: 'dlv',
+  ticket: 'tkt',
+  delegation: 'dlg',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -13,6 +13,7 @@ import { orders } from './orders.ts'
 import { snapshots } from './snapshots.ts'
 import { sshKeys } from './ssh-keys.ts'
 import { tokens } from './tokens.ts'
+import { tickets } from './tickets.ts'
 import { vps } from './vps.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
@@ -36,6 +37,7 @@ export const operations = {
   ...snapshots,
   ...events,
   ...webhooks,
+  ...tickets,
 }
 
 export type Operations = typeof operations

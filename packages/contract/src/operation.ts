@@ -17,7 +17,7 @@ export type RateClass =
   | 'login'
 
 /** Things in a path that belong to an account; ownership is checked before the input is. */
-export type Resource = 'invoice' | 'order' | 'service' | 'operation' | 'token' | 'ssh_key' | 'webhook'
+export type Resource = 'invoice' | 'order' | 'service' | 'operation' | 'token' | 'ssh_key' | 'webhook' | 'ticket'
 
 /**
  * One thing that a caller may ask of the service, as data: no handler, no framework.

@@ -31,6 +31,11 @@ import { getInvoice } from './payments/get-invoice.ts'
 import { listInvoices } from './payments/list-invoices.ts'
 import { payInvoice } from './payments/pay-invoice.ts'
 import { topupBalance } from './payments/topup-balance.ts'
+import { closeTicket } from './support/close-ticket.ts'
+import { createTicket } from './support/create-ticket.ts'
+import { getTicket } from './support/get-ticket.ts'
+import { listTickets } from './support/list-tickets.ts'
+import { replyTicket } from './support/reply-ticket.ts'
 import { cancelService } from './vps/cancel-service.ts'
 import { changePlan } from './vps/change-plan.ts'
 import { closePort } from './vps/close-port.ts'
@@ -126,4 +131,9 @@ export const handlers: Handlers = {
   testWebhook,
   listWebhookDeliveries,
   replayWebhook,
+  createTicket,
+  listTickets,
+  getTicket,
+  replyTicket,
+  closeTicket,
 }

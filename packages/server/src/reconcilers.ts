@@ -7,6 +7,7 @@ import { numberEvents } from './events/number-events.ts'
 import { createWebhookSender, DELIVER_WEBHOOKS } from './events/webhooks/deliver-webhooks.ts'
 import { forgetOldAnswers } from './idempotency.ts'
 import { runPayments } from './payments/run-payments.ts'
+import { QUEUED_MAIL, sendQueuedMail } from './queue-mail.ts'
 import { NEW_EVENTS } from './record-event.ts'
 import type { Services } from './services.ts'
 import { forgetOldLinks } from './vps/console/console-links.ts'
@@ -23,6 +24,7 @@ const METER_MS = 1_000
 const PERIODS_MS = 10_000
 const EVENTS_MS = 1_000
 const WEBHOOKS_MS = 1_000
+const MAIL_MS = 5_000
 const TIDY_MS = 600_000
 
 /**
@@ -64,6 +66,13 @@ export function runReconcilers(services: Services): () => Promise<void> {
       webhooks.pass,
       complain('Sending to webhooks'),
       wokenBy(services, end.signal, DELIVER_WEBHOOKS),
+    ),
+    repeat(
+      end.signal,
+      MAIL_MS,
+      () => sendQueuedMail(services),
+      complain('Sending mail'),
+      wokenBy(services, end.signal, QUEUED_MAIL),
     ),
     repeat(end.signal, METER_MS, createSampler(services).pass, complain('Measuring machines')),
     repeat(

@@ -12,6 +12,7 @@ export interface ResourceRows {
   token: { account_id: string }
   ssh_key: { account_id: string }
   webhook: { account_id: string }
+  ticket: { account_id: string }
 }
 
 const selects: Record<Resource, string> = {
@@ -22,6 +23,7 @@ const selects: Record<Resource, string> = {
   token: 'select account_id from token where id = $3 and not is_umbrella',
   ssh_key: 'select account_id from ssh_key where id = $3',
   webhook: 'select account_id from webhook where id = $3 and deleted_at is null',
+  ticket: 'select account_id from ticket where id = $3',
 }
 
 /** How to read a resource. Undefined for an identifier of the wrong form: nothing has it. */

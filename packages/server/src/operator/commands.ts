@@ -10,6 +10,8 @@ import { planCheck } from './plan-check.ts'
 import { planList } from './plan-list.ts'
 import { reviewApprove, reviewReject } from './review-decide.ts'
 import { reviewList } from './review-list.ts'
+import { ticketClose, ticketReply } from './ticket-answer.ts'
+import { ticketList } from './ticket-list.ts'
 
 /** All that an operator can ask for, in the order of the usage text. */
 export const commands: Command[] = [
@@ -26,4 +28,7 @@ export const commands: Command[] = [
   reviewList,
   reviewApprove,
   reviewReject,
+  ticketList,
+  ticketReply,
+  ticketClose,
 ]

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { inTransaction } from './database/transaction.ts'
+import { queueMail, sendQueuedMail } from './queue-mail.ts'
+import { startTestService, type TestService } from './testing.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+beforeEach(() => {
+  service.mails.length = 0
+})
+
+const mail = { to: 'owner@rackmail.net', subject: 'Hello', text: 'The word is swordfish' }
+const queue = (then = () => {}) =>
+  inTransaction(service.services.db, async (tx) => {
+    await queueMail(tx, service.services, mail)
+    then()
+  })
+
+test('default: sent once, after the commit; until then it lies sealed', async () => {
+  await queue()
+  expect(service.mails).toEqual([])
+  const { rows } = await service.services.db.query('select content from outgoing_mail')
+  expect(rows[0].content.toString('latin1')).not.toContain('swordfish')
+  await Promise.all([sendQueuedMail(service.services), sendQueuedMail(service.services)])
+  await sendQueuedMail(service.services)
+  expect(service.mails).toEqual([mail])
+})
+
+test('behavior: what is rolled back is not sent', async () => {
+  await expect(
+    queue(() => {
+      throw new Error('no')
+    }),
+  ).rejects.toThrow('no')
+  await sendQueuedMail(service.services)
+  expect(service.mails).toEqual([])
+})
+
+test('behavior: a mail server that is down is asked again later, and not for ever', async () => {
+  await queue()
+  let asked = 0
+  const down = {
+    ...service.services,
+    mailer: {
+      send: async () => {
+        asked++
+        throw new Error('down')
+      },
+    },
+  }
+  await sendQueuedMail(down)
+  await sendQueuedMail(down)
+  expect(asked).toBe(1)
+  for (let n = 0; n < 10; n++) {
+    service.clock.advance(21_600_000)
+    await sendQueuedMail(down)
+  }
+  expect(asked).toBe(7)
+  expect((await service.services.db.query('select from outgoing_mail')).rowCount).toBe(0)
+})
