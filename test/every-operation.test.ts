@@ -37,6 +37,8 @@ let service: TestService
 /** Of an account that has one resource of each kind, and of one that has nothing. */
 let owner: { token: string; accountId: string }
 let stranger: { token: string; accountId: string }
+/** Whom the owner lets operate its machine. */
+let delegate: { token: string; accountId: string }
 const owned = {} as Record<Resource, string>
 
 /** How the owner gets one of each: a resource that is not here does not compile. */
@@ -67,6 +69,13 @@ const makeResource: Record<Resource, () => Promise<string>> = {
         body: { public_key: operations.addSshKey.example.public_key },
       })
     ).body.ssh_key.id,
+  delegation: async () =>
+    (
+      await service.ask('POST', `/services/${owned.service}/delegations`, {
+        token: owner.token,
+        body: { email: 'friend@rackmail.net' },
+      })
+    ).body.delegation.id,
   ticket: async () =>
     (await service.ask('POST', '/tickets', { token: owner.token, body: { subject: 'a', body: 'b' } })).body
       .id,
@@ -83,6 +92,12 @@ beforeAll(async () => {
   stranger = await service.customer()
   for (const resource of Object.keys(makeResource) as Resource[])
     owned[resource] = await makeResource[resource]()
+  delegate = await service.customer()
+  await service.services.db.query('update delegation set delegate_id = $2, accepted_at = $3 where id = $1', [
+    owned.delegation,
+    delegate.accountId,
+    service.clock.now(),
+  ])
 })
 afterAll(() => service.close())
 
@@ -222,6 +237,12 @@ describe.each(ways)('%s', (way, ask) => {
     test('error: of another account', async () => {
       const about = { token: stranger.token, id: owned[op.resource!], input: exampleOf(op) }
       expect((await ask(name, op, about)).code).toBe('not_owner')
+    })
+
+    test(`${op.delegable ? 'default' : 'error'}: by a delegate`, async () => {
+      const about = { token: delegate.token, id: owned[op.resource!], input: { no_such_field: '?' } }
+      // Past the owner's door the input is looked at.
+      expect((await ask(name, op, about)).code).toBe(op.delegable ? 'invalid_input' : 'not_owner')
     })
 
     test('error: of another account, before the input is looked at', async () => {

@@ -77,6 +77,7 @@ describe('arrows inside the server', () => {
     'vps',
     'events',
     'support',
+    'delegations',
     'operator',
   ]
   /** Who assembles the service, and so knows all of it. */
@@ -103,6 +104,7 @@ describe('arrows inside the server', () => {
     vps: ['ledger', 'database'],
     events: ['database'],
     support: ['database'],
+    delegations: ['database'],
     transport: [],
   }
   const exceptions = new Set([

@@ -15,6 +15,7 @@ export const console = {
     access: 'manage',
     rate: 'console',
     resource: 'service',
+    delegable: true,
     effect: 'write',
     idempotent: false,
     input: z.strictObject({ service_id: Id('service'), type: z.enum(consoleTypes).default('serial') }),

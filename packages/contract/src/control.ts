@@ -45,6 +45,7 @@ export const control = {
     access: 'manage',
     rate: 'default',
     resource: 'service',
+    delegable: true,
     effect: 'write',
     idempotent: true,
     input: z.strictObject({ ...service, hostname: Hostname }),
@@ -79,6 +80,7 @@ export const control = {
     access: 'manage',
     rate: 'reinstalls',
     resource: 'service',
+    delegable: true,
     effect: 'destructive',
     idempotent: false,
     input: z.strictObject({

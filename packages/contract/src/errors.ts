@@ -46,6 +46,7 @@ export const errors = {
   snapshot_limit: { status: 409, fix: 'Delete one with delete_snapshot first.' },
   ssh_key_limit: { status: 409, fix: 'Delete one with delete_ssh_key first; list_ssh_keys shows them.' },
   token_limit: { status: 409, fix: 'Revoke one with revoke_token first; list_tokens shows them.' },
+  delegation_limit: { status: 409, fix: 'Revoke one with revoke_delegation, or wait a day.' },
   ticket_limit: { status: 409, fix: 'Close a ticket with close_ticket, or wait a day.' },
   webhook_limit: { status: 409, fix: 'Delete one with delete_webhook first.' },
   review_exists: { status: 409, fix: 'An account can submit one review.' },
@@ -65,6 +66,7 @@ export const errors = {
   },
   price_above_maximum: { status: 422, fix: 'Raise max_price, or choose a cheaper plan from list_plans.' },
   file_refused: { status: 422, fix: 'Name a regular file by its absolute path, in a folder that exists.' },
+  invalid_invitation: { status: 422, fix: 'Use the token of the mail; ask the owner to invite you again.' },
   webhook_url_refused: { status: 422, fix: 'Name a public host; https, without user and password.' },
   topup_by_crypto_only: { status: 422, fix: 'Pay a top-up invoice at its checkout_url.' },
   payment_method_unavailable: {

@@ -4,6 +4,13 @@ import { listOperation } from './operation.ts'
 import { vpsStatuses } from './vps.ts'
 import { paging, Timestamp, Usd, WaitSeconds } from './wire.ts'
 
+const DelegationTold = z.object({
+  delegation_id: Id('delegation'),
+  service_id: Id('service'),
+  hostname: z.string(),
+  email: z.string(),
+})
+
 /** What can happen to an account, and what is told of it. */
 export const eventTypes = {
   'balance.credited': z.object({
@@ -41,6 +48,8 @@ export const eventTypes = {
     ip: z.string(),
     ssh_port: z.number().int(),
   }),
+  'delegation.accepted': DelegationTold,
+  'delegation.revoked': DelegationTold,
   /** By the operator. */
   'ticket.replied': z.object({ ticket_id: Id('ticket'), subject: z.string() }),
   'ticket.closed': z.object({ ticket_id: Id('ticket'), subject: z.string() }),

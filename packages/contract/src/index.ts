@@ -3,6 +3,7 @@ import { balance } from './balance.ts'
 import { catalog } from './catalog.ts'
 import { console } from './console.ts'
 import { control } from './control.ts'
+import { delegations } from './delegations.ts'
 import { events } from './events.ts'
 import { guide } from './guide.ts'
 import { invoices } from './invoices.ts'
@@ -12,8 +13,8 @@ import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
 import { snapshots } from './snapshots.ts'
 import { sshKeys } from './ssh-keys.ts'
-import { tokens } from './tokens.ts'
 import { tickets } from './tickets.ts'
+import { tokens } from './tokens.ts'
 import { vps } from './vps.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
@@ -38,6 +39,7 @@ export const operations = {
   ...events,
   ...webhooks,
   ...tickets,
+  ...delegations,
 }
 
 export type Operations = typeof operations

@@ -23,6 +23,7 @@ export const metrics = {
     access: 'read',
     rate: 'default',
     resource: 'service',
+    delegable: true,
     effect: 'read',
     idempotent: true,
     input: z.strictObject({

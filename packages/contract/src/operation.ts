@@ -17,7 +17,16 @@ export type RateClass =
   | 'login'
 
 /** Things in a path that belong to an account; ownership is checked before the input is. */
-export type Resource = 'invoice' | 'order' | 'service' | 'operation' | 'token' | 'ssh_key' | 'webhook' | 'ticket'
+export type Resource =
+  | 'invoice'
+  | 'order'
+  | 'service'
+  | 'operation'
+  | 'token'
+  | 'ssh_key'
+  | 'webhook'
+  | 'ticket'
+  | 'delegation'
 
 /**
  * One thing that a caller may ask of the service, as data: no handler, no framework.
@@ -49,6 +58,8 @@ export interface Operation {
   /** A write to a machine, not to the database, that may take long: it runs in no transaction. */
   onMachine?: true
   resource?: Resource
+  /** An account that was given rights on the service may ask for it too, beside its owner. Never what costs or reveals. */
+  delegable?: true
   /** `read` changes nothing; `spend` moves or reserves money; `destructive` cannot be taken back. */
   effect: 'read' | 'write' | 'spend' | 'destructive'
   /** The same call twice has the effect of one. */

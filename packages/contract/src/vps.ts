@@ -39,12 +39,15 @@ export const Vps = z.object({
   product: z.string(),
   os: z.object({ os_id: z.number().int(), name: z.string() }),
   region: z.string(),
-  billing: z.object({
-    cycle: z.literal('monthly'),
-    price: Usd,
-    paid_until: Timestamp.nullable(),
-    cancel_at_period_end: z.boolean(),
-  }),
+  billing: z
+    .object({
+      cycle: z.literal('monthly'),
+      price: Usd,
+      paid_until: Timestamp.nullable(),
+      cancel_at_period_end: z.boolean(),
+    })
+    .optional()
+    .describe('For the owner only'),
   created_at: Timestamp,
 })
 
@@ -128,6 +131,7 @@ export const vps = {
     access: 'read',
     rate: 'default',
     resource: 'service',
+    delegable: true,
     // The read that shows the root password spends it.
     effect: 'write',
     idempotent: false,
@@ -151,6 +155,7 @@ export const vps = {
     access: 'manage',
     rate: 'default',
     resource: 'service',
+    delegable: true,
     effect: 'write',
     idempotent: true,
     input: z.strictObject({

@@ -36,6 +36,7 @@ export const work = {
     access: 'read',
     rate: 'default',
     resource: 'operation',
+    delegable: true,
     effect: 'read',
     idempotent: true,
     input: z.strictObject({

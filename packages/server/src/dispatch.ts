@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@coinrack/contract/errors.ts'
 import { basePath, type OperationName, operations } from '@coinrack/contract/index.ts'
-import type { Operation, Resource } from '@coinrack/contract/operation.ts'
+import type { Operation } from '@coinrack/contract/operation.ts'
 import { z } from 'zod'
 import { type Authenticated, authenticate } from './account/authenticate.ts'
 import { inTransaction, type Queryable, type Transaction } from './database/transaction.ts'
@@ -53,7 +53,7 @@ export function createDispatch(services: Services, handlers: Handlers, limiter: 
     Object.assign(headers, await limiter.take(op.rate, caller?.accountId, request.address))
 
     const raw = request.input()
-    if (op.resource) checkOwner(op.resource, row, caller!)
+    if (op.resource) checkOwner(op, row, caller!)
     if (caller) checkRights(op, caller)
     const input = inputs.get(name)!(raw)
 
@@ -70,7 +70,8 @@ export function createDispatch(services: Services, handlers: Handlers, limiter: 
           throw new OperationError(code, message, options)
         },
       })
-      return encodeOutput(op, output)
+      const body = encodeOutput(op, output)
+      return row?.delegated ? withoutBilling(body) : body
     }
     if (op.method === 'GET') return { status: 200, body: await work(services.db), headers }
     const idempotency: Idempotency | undefined =
@@ -170,11 +171,13 @@ export function failureAnswer(services: Services, error: unknown, requestId: str
   }
 }
 
-function checkOwner(resource: Resource, row: Authenticated['row'], caller: Caller) {
+function checkOwner({ resource, delegable }: Operation, row: Authenticated['row'], caller: Caller) {
   if (!row) throw new OperationError('not_found', `There is no ${resource} with this id`)
-  if (row.account_id !== caller.accountId) {
-    throw new OperationError('not_owner', `This ${resource} belongs to another account`)
-  }
+  if (row.account_id === caller.accountId || (delegable && row.delegated === true)) return
+  throw new OperationError(
+    'not_owner',
+    row.delegated ? 'Only the owner may do this' : `This ${resource} belongs to another account`,
+  )
 }
 
 function checkRights(op: Operation, caller: Caller) {
@@ -216,4 +219,12 @@ function encodeOutput(op: Operation, output: unknown): Record<string, unknown> {
     items: page.items.map((item) => z.encode(op.output, item)),
     ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor }),
   }
+}
+
+/** What a delegate is shown: what the owner pays is not its business. */
+function withoutBilling({ billing: _billing, ...body }: Record<string, unknown>): Record<string, unknown> {
+  const { service } = body
+  return typeof service === 'object' && service !== null
+    ? { ...body, service: withoutBilling(service as Record<string, unknown>) }
+    : body
 }

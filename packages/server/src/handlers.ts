@@ -17,6 +17,11 @@ import { listTransactions } from './balance/list-transactions.ts'
 import { listPlans } from './catalog/list-plans.ts'
 import { listReviews } from './catalog/list-reviews.ts'
 import { submitReview } from './catalog/submit-review.ts'
+import { acceptDelegation } from './delegations/accept-delegation.ts'
+import { delegateService } from './delegations/delegate-service.ts'
+import { listDelegatedToMe } from './delegations/list-delegated-to-me.ts'
+import { listDelegations } from './delegations/list-delegations.ts'
+import { revokeDelegation } from './delegations/revoke-delegation.ts'
 import { listEvents } from './events/list-events.ts'
 import { createWebhook } from './events/webhooks/create-webhook.ts'
 import { deleteWebhook } from './events/webhooks/delete-webhook.ts'
@@ -136,4 +141,9 @@ export const handlers: Handlers = {
   getTicket,
   replyTicket,
   closeTicket,
+  delegateService,
+  acceptDelegation,
+  listDelegations,
+  listDelegatedToMe,
+  revokeDelegation,
 }

@@ -1,29 +1,46 @@
 import { isId } from '@coinrack/contract/ids.ts'
 import type { Resource } from '@coinrack/contract/operation.ts'
 import type { RowWanted } from './account/authenticate.ts'
+import { mayOperate } from './may-operate.ts'
 import { SHOWN_VPS, type ShownVpsJson } from './vps/shown-vps.ts'
+
+/** Of another account, that gave the caller rights on it. */
+export interface Delegated {
+  delegated: boolean
+}
 
 /** What is read of a resource with each request for it: at least whose it is. As JSON. */
 export interface ResourceRows {
   invoice: { account_id: string }
   order: { account_id: string }
-  service: ShownVpsJson
-  operation: { account_id: string }
   token: { account_id: string }
   ssh_key: { account_id: string }
+  service: ShownVpsJson & Delegated
+  operation: { account_id: string } & Delegated
   webhook: { account_id: string }
   ticket: { account_id: string }
+  delegation: { account_id: string } & Delegated
 }
+
+/** `caller` is the row of who asks, and `$2` the moment; see `account/authenticate.ts`. */
+const delegated = (of: { owner: string; service: string }) =>
+  `${of.owner} <> caller.account_id and
+    ${mayOperate({ service: of.service, account: 'caller.account_id', now: '$2' })} as delegated`
 
 const selects: Record<Resource, string> = {
   invoice: 'select account_id from invoice where id = $3',
   order: 'select account_id from vps_order where id = $3',
-  service: `${SHOWN_VPS} where id = $3`,
-  operation: 'select account_id from vps_operation where id = $3',
   token: 'select account_id from token where id = $3 and not is_umbrella',
   ssh_key: 'select account_id from ssh_key where id = $3',
+  service: `select shown.*, ${delegated({ owner: 'shown.account_id', service: 'shown.id' })}
+    from (${SHOWN_VPS} where id = $3) shown`,
+  operation: `select work.account_id, ${delegated({ owner: 'work.account_id', service: 'work.service_id' })}
+    from vps_operation work where work.id = $3`,
   webhook: 'select account_id from webhook where id = $3 and deleted_at is null',
   ticket: 'select account_id from ticket where id = $3',
+  // Whom it was given to may give it back.
+  delegation: `select account_id, revoked_at is null and delegate_id is not distinct from caller.account_id as delegated
+    from delegation where id = $3`,
 }
 
 /** How to read a resource. Undefined for an identifier of the wrong form: nothing has it. */

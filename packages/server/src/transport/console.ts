@@ -82,7 +82,7 @@ export function registerConsole(app: FastifyInstance, services: Services): void 
 }
 
 /** Carries bytes both ways until one side ends, the machine may no longer be used, or nobody types. */
-function serve(services: Services, { vpsId }: ConsoleLink, client: WebSocket, machine: Duplex): void {
+function serve(services: Services, link: ConsoleLink, client: WebSocket, machine: Duplex): void {
   const { clock, changes, log } = services
   let typedAt = clock.now().getTime()
   client.on('message', () => {
@@ -91,7 +91,7 @@ function serve(services: Services, { vpsId }: ConsoleLink, client: WebSocket, ma
   const look = async () => {
     if (clock.now().getTime() - typedAt >= SILENT_MS)
       client.close(POLICY, 'Nothing was typed for ten minutes')
-    else if (!(await mayStayOpen(services, vpsId)))
+    else if (!(await mayStayOpen(services, link)))
       client.close(POLICY, 'The VPS does not run, or is no longer yours')
   }
   const lookNow = () => {
@@ -99,7 +99,7 @@ function serve(services: Services, { vpsId }: ConsoleLink, client: WebSocket, ma
   }
   const timer = setInterval(lookNow, LOOK_MS)
   const unsubscribe = changes.subscribe((topic) => {
-    if (topic === vpsId) lookNow()
+    if (topic === link.vpsId) lookNow()
   })
   client.once('close', () => {
     clearInterval(timer)

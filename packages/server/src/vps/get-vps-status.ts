@@ -25,7 +25,7 @@ export const getVpsStatus: Handler<'getVpsStatus'> = async ({ input, caller, res
       )
     : shownVps(resource)
 
-  const mayReveal = input.reveal && caller.scopes.includes('manage')
+  const mayReveal = input.reveal && caller.scopes.includes('manage') && !resource.delegated
   const reveal = mayReveal && row.password_available && row.ssh_ready && row.status === 'active'
   const sealed = reveal ? await takeRootPassword(db, id) : undefined
   return {

@@ -2,12 +2,12 @@ import type { Handler } from '../handler.ts'
 import { makeLink } from './console/console-links.ts'
 import { vpsById } from './vps-store.ts'
 
-export const openConsole: Handler<'openConsole'> = async ({ input, db, services, fail }) => {
+export const openConsole: Handler<'openConsole'> = async ({ input, caller, db, services, fail }) => {
   const { service_id: vpsId, type } = input
   const { status, wanted } = await vpsById(db, vpsId)
   if (!['active', 'rebooting'].includes(status) || wanted !== 'running')
     throw fail('service_busy', `The VPS is ${status}: a console needs one that runs`)
-  const { secret, expiresAt } = await makeLink(db, services, { vpsId, type })
+  const { secret, expiresAt } = await makeLink(db, services, { vpsId, type, accountId: caller.accountId })
   const url = `${services.config.publicUrl}/console/${secret}`
   return { type, url, websocket_url: `${url.replace(/^http/, 'ws')}/socket`, expires_at: expiresAt }
 }

@@ -15,7 +15,7 @@ const KINDS = {
 } as const
 
 /** Writes down what is wanted; the reconciler makes it so. */
-export const powerVps: Handler<'powerVps'> = async ({ input, caller, db, services, fail }) => {
+export const powerVps: Handler<'powerVps'> = async ({ input, db, services, fail }) => {
   const id = input.service_id
   const row = await lockVps(db, id)
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
@@ -44,7 +44,7 @@ export const powerVps: Handler<'powerVps'> = async ({ input, caller, db, service
       })
       await tellChange(db, services, row, { status: 'rebooting' })
   }
-  const operation = await beginWork(db, services, caller.accountId, id, KINDS[input.action])
+  const operation = await beginWork(db, services, row.account_id, id, KINDS[input.action])
   await announce(db, id)
   await announce(db, RECONCILE_VPS)
   return { service: vpsView(await vpsById(db, id)), operation }

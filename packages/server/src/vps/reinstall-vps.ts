@@ -60,7 +60,7 @@ export const reinstallVps: Handler<'reinstallVps'> = async (call) => {
     failure_reason: null,
   })
   await tellChange(db, services, row, { status: 'reinstalling' })
-  const operation = await beginWork(db, services, caller.accountId, id, 'reinstall')
+  const operation = await beginWork(db, services, row.account_id, id, 'reinstall')
   services.log.info({ vps: id, image: image.slug, at: clock.now() }, 'Reinstall wanted')
   await announce(db, id)
   await announce(db, RECONCILE_VPS)

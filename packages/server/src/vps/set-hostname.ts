@@ -6,7 +6,7 @@ import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
 
 /** Writes down the wanted name; the reconciler tells it to the machine when there is somebody to tell. */
-export const setHostname: Handler<'setHostname'> = async ({ input, caller, db, services, fail }) => {
+export const setHostname: Handler<'setHostname'> = async ({ input, db, services, fail }) => {
   const id = input.service_id
   const row = await lockVps(db, id)
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
@@ -20,7 +20,7 @@ export const setHostname: Handler<'setHostname'> = async ({ input, caller, db, s
       wish_failure: null,
     })
   }
-  const operation = await beginWork(db, services, caller.accountId, id, 'set_hostname')
+  const operation = await beginWork(db, services, row.account_id, id, 'set_hostname')
   await announce(db, id)
   await announce(db, RECONCILE_VPS)
   return { service: vpsView(await vpsById(db, id)), operation }

@@ -1,5 +1,6 @@
 import type { ConsoleType } from '@coinrack/compute/console.ts'
 import type { Queryable } from '../../database/transaction.ts'
+import { mayOperate } from '../../may-operate.ts'
 import { sha256 } from '../../sealer.ts'
 import type { Services } from '../../services.ts'
 
@@ -11,56 +12,61 @@ const SECRET_BYTES = 24
 export interface ConsoleLink {
   vpsId: string
   type: ConsoleType
+  /** Who opened it. */
+  accountId: string
 }
 
 /** Makes a link; the database knows only a hash of its secret. */
 export async function makeLink(
   db: Queryable,
   { clock, random }: Services,
-  { vpsId, type }: ConsoleLink,
+  { vpsId, type, accountId }: ConsoleLink,
 ): Promise<{ secret: string; expiresAt: Date }> {
   const secret = Buffer.from(random.bytes(SECRET_BYTES)).toString('base64url')
   const expiresAt = new Date(clock.now().getTime() + LINK_MS)
-  await db.query('insert into console_link (secret_hash, vps_id, type, expires_at) values ($1, $2, $3, $4)', [
-    sha256(secret),
-    vpsId,
-    type,
-    expiresAt,
-  ])
+  await db.query(
+    'insert into console_link (secret_hash, vps_id, type, expires_at, account_id) values ($1, $2, $3, $4, $5)',
+    [sha256(secret), vpsId, type, expiresAt, accountId],
+  )
   return { secret, expiresAt }
 }
 
-/** What may be connected to: a machine that is meant to run, of an account that may use it. */
-const OPEN = `exists (select from vps join account on account.id = vps.account_id
+/** What may be connected to, at `$2`: a machine that is meant to run, by an account that may use it. */
+const OPEN = `exists (select from vps join account owner on owner.id = vps.account_id
+    join account opener on opener.id = console_link.account_id
   where vps.id = vps_id and vps.status in ('active', 'rebooting') and vps.wanted = 'running'
-    and account.suspended_at is null)`
+    and owner.suspended_at is null and opener.suspended_at is null
+    and (opener.id = owner.id or ${mayOperate({ service: 'vps.id', account: 'opener.id', now: '$2' })}))`
 
 /** What an unused link is for; undefined when there is none, or it can no longer be used. */
 export async function readLink({ db, clock }: Services, secret: string): Promise<ConsoleLink | undefined> {
-  const { rows } = await db.query<{ vps_id: string; type: ConsoleType }>(
-    `select vps_id, type from console_link
+  const { rows } = await db.query<LinkRow>(
+    `select vps_id, type, account_id from console_link
      where secret_hash = $1 and used_at is null and expires_at > $2 and ${OPEN}`,
     [sha256(secret), clock.now()],
   )
-  return rows[0] && { vpsId: rows[0].vps_id, type: rows[0].type }
+  return rows[0] && linkOf(rows[0])
 }
 
 /** Uses a link, for whoever is first of any number at the same moment. */
 export async function takeLink({ db, clock }: Services, secret: string): Promise<ConsoleLink | undefined> {
-  const { rows } = await db.query<{ vps_id: string; type: ConsoleType }>(
+  const { rows } = await db.query<LinkRow>(
     `update console_link set used_at = $2
      where secret_hash = $1 and used_at is null and expires_at > $2 and ${OPEN}
-     returning vps_id, type`,
+     returning vps_id, type, account_id`,
     [sha256(secret), clock.now()],
   )
-  return rows[0] && { vpsId: rows[0].vps_id, type: rows[0].type }
+  return rows[0] && linkOf(rows[0])
 }
 
 /** Whether a connection to the machine may stay open. */
-export async function mayStayOpen({ db }: Services, vpsId: string): Promise<boolean> {
+export async function mayStayOpen(
+  { db, clock }: Services,
+  { vpsId, accountId }: Pick<ConsoleLink, 'vpsId' | 'accountId'>,
+): Promise<boolean> {
   const { rows } = await db.query<{ open: boolean }>(
-    `select ${OPEN} as open from (select $1::text as vps_id) as asked`,
-    [vpsId],
+    `select ${OPEN} as open from (select $1::text as vps_id, $3::text as account_id) as console_link`,
+    [vpsId, clock.now(), accountId],
   )
   return rows[0]!.open
 }
@@ -69,3 +75,15 @@ export async function mayStayOpen({ db }: Services, vpsId: string): Promise<bool
 export async function forgetOldLinks(db: Queryable, now: Date): Promise<void> {
   await db.query('delete from console_link where expires_at <= $1', [now])
 }
+
+interface LinkRow {
+  vps_id: string
+  type: ConsoleType
+  account_id: string
+}
+
+const linkOf = (row: LinkRow): ConsoleLink => ({
+  vpsId: row.vps_id,
+  type: row.type,
+  accountId: row.account_id,
+})

@@ -1,0 +1,18 @@
+import type { Handler } from '../handler.ts'
+import { sha256 } from '../sealer.ts'
+import { takeInvitation } from './delegation-store.ts'
+import { tellBoth } from './tell-both.ts'
+
+export const acceptDelegation: Handler<'acceptDelegation'> = async ({
+  input,
+  caller,
+  db,
+  services,
+  fail,
+}) => {
+  const row = await takeInvitation(db, sha256(input.token), caller.accountId, services.clock.now())
+  // The same for one that never was, so that nothing is learnt by trying.
+  if (!row) throw fail('invalid_invitation', 'There is no invitation that you can accept with this token')
+  await tellBoth(db, services, 'delegation.accepted', row)
+  return { delegation_id: row.id, service_id: row.service_id }
+}

@@ -1,0 +1,31 @@
+import type { Transaction } from '../database/transaction.ts'
+import { queueMail } from '../queue-mail.ts'
+import { recordEvent } from '../record-event.ts'
+import type { Services } from '../services.ts'
+import { addressesOf, type DelegationRow } from './delegation-store.ts'
+
+/** Tells owner and delegate, by event and by mail, what became of a delegation. */
+export async function tellBoth(
+  tx: Transaction,
+  services: Services,
+  type: 'delegation.accepted' | 'delegation.revoked',
+  row: DelegationRow,
+): Promise<void> {
+  const { owner, delegate, hostname } = await addressesOf(tx, row)
+  const told = { delegation_id: row.id, service_id: row.service_id, hostname, email: row.email }
+  for (const accountId of [row.account_id, row.delegate_id]) {
+    if (accountId !== null) await recordEvent(tx, services, accountId, type, told)
+  }
+  const verb = type === 'delegation.accepted' ? 'can operate' : 'can no longer operate'
+  const who = delegate ?? row.email
+  await queueMail(tx, services, {
+    to: owner,
+    subject: `${who} ${verb} ${hostname}`,
+    text: `${who} ${verb} your VPS ${hostname}.\n\nSee list_delegations; revoke_delegation ends it at once.\n`,
+  })
+  await queueMail(tx, services, {
+    to: who,
+    subject: `You ${verb} ${hostname}`,
+    text: `You ${verb} the VPS ${hostname} of ${owner} at ${services.config.publicUrl}.\n`,
+  })
+}
