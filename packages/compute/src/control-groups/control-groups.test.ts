@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeVpsId } from '../testing.ts'
 import { createControlGroups, groupFolders } from './control-groups.ts'
 import { defaultDiskLimits } from './limits.ts'
@@ -45,7 +45,9 @@ describe.skipIf(!canLimit)('a group for each machine', () => {
     return (Number(fields[11]) + Number(fields[12])) / 100
   }
 
-  test('behavior: two busy threads get one processor together, and no more', async () => {
+  test('behavior: two busy threads get one processor together, and no more', {
+    timeout: 90_000,
+  }, async () => {
     const script = 'perl -e "fork; while (1) {}"'
     const child = inGroup(script)
     await sleep(500)
@@ -59,15 +61,21 @@ describe.skipIf(!canLimit)('a group for each machine', () => {
     const [before, begun] = [await used(), performance.now()]
     await sleep(3_000)
     const share = ((await used()) - before) / ((performance.now() - begun) / 1000)
+    const counted = async () => {
+      const folders = await groupFolders(PARENT, id)
+      const stats = await Promise.all(
+        folders.map((folder) => readFile(join(folder, 'cpu.stat'), 'utf8').catch(() => '')),
+      )
+      return stats.join('')
+    }
+    // A busy host hardly gives two threads more than one processor, but now and then it does.
+    await vi.waitUntil(async () => /^nr_throttled [1-9]/m.test(await counted()), {
+      timeout: 60_000,
+      interval: 500,
+    })
     for (const pid of pids) process.kill(pid, 'SIGKILL')
     await once(child, 'exit')
     expect(share).toBeLessThan(1.1)
-    const stats = await Promise.all(
-      (await groupFolders(PARENT, id)).map((folder) =>
-        readFile(join(folder, 'cpu.stat'), 'utf8').catch(() => ''),
-      ),
-    )
-    expect(stats.join('')).toMatch(/^nr_throttled [1-9]/m)
   })
 
   test('behavior: more threads than the limit are refused', async () => {
