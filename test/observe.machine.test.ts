@@ -131,7 +131,12 @@ test('default: the screen in a browser is not black', async () => {
   const litPixels = () =>
     canvas.evaluate((element) => {
       const { width, height } = element as HTMLCanvasElement
-      const { data } = (element as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height)
+      // Until the screen says how large it is.
+      if (width === 0 || height === 0) return 0
+      // Chromium warns in the console of a page whose canvas is read again and again: a copy is read.
+      const copy = Object.assign(document.createElement('canvas'), { width, height }).getContext('2d')!
+      copy.drawImage(element as HTMLCanvasElement, 0, 0)
+      const { data } = copy.getImageData(0, 0, width, height)
       let lit = 0
       for (let at = 0; at < data.length; at += 4) if (data[at]! + data[at + 1]! + data[at + 2]! > 96) lit++
       return lit

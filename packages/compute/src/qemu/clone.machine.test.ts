@@ -71,10 +71,11 @@ describe('QEMU: clones of a booted template', { timeout: 8 * 60_000 }, () => {
 
   test('behavior: it has the disk of its plan, the time, its network, and all that runs in a machine', async () => {
     const seen = await first.byKey(`
-      while ! systemctl is-active --quiet timers.target systemd-networkd systemd-logind; do sleep 1; done
+      units='ssh dbus systemd-logind systemd-networkd systemd-journald timers.target'
+      while [ "$(systemctl is-active $units | sort -u)" != active ]; do sleep 1; done
       lsblk -bno SIZE /dev/vda1; df -B1 --output=size / | tail -1; date +%s; ip address show up
       ping -qc1 -W5 10.0.2.2 | grep -o '1 received'
-      systemctl is-active ssh dbus systemd-logind systemd-networkd systemd-journald timers.target | sort -u
+      systemctl is-active $units | sort -u
       systemctl list-units --failed --plain --no-legend; journalctl -q | grep -c warm || :`)
     const [partition, fileSystem, time, ...rest] = seen.split('\n')
     expect(Number(partition)).toBe(first.spec.diskGb * 1024 ** 3 - 2048 * 512)
