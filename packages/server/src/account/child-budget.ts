@@ -1,7 +1,8 @@
 import type { operations } from '@coinrack/contract/index.ts'
 import type { Input } from '@coinrack/contract/operation.ts'
+import { budgetExceeded } from '../budget-exceeded.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { budgetExceeded, holdersOf } from '../ledger/budget.ts'
+import { holdersOf } from '../ledger/budget.ts'
 import { judgeChildBudget } from '../ledger/judge-budgets.ts'
 import type { BudgetRow } from './token-store.ts'
 

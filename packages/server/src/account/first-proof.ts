@@ -1,6 +1,7 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { lockBalance } from '../ledger/balance.ts'
+import { queueMail } from '../queue-mail.ts'
 import type { Services } from '../services.ts'
 import { type AccountRow, markEmailVerified, setPasswordHash } from './account-store.ts'
 import { makeToken } from './token.ts'
@@ -41,18 +42,10 @@ export async function proveMailbox(tx: Transaction, services: Services, account:
     allow_auto_renew: true,
   })
   const count = await enterUmbrella(tx, account.id, umbrella, now)
-  if (count > 0) await tellOwner(services, account.email, count, available)
-}
-
-/** The answer of the login names the tokens too: a mail server that fails does not keep the owner out. */
-async function tellOwner({ mailer, config, log }: Services, email: string, count: number, available: bigint) {
-  try {
-    await mailer.send({
-      to: email,
-      subject: `${count} access token${count === 1 ? '' : 's'} to confirm`,
-      text: `You have logged in at ${config.publicUrl} with a code for the first time. ${count} token${count === 1 ? ' was' : 's were'} made for this account before, for example by an agent that registered with your address.\n\nUntil you confirm them they can spend what is on the balance now, ${formatUsd(available)} USD in all, and no more. A password that was set before no longer works.\n\nSee them with list_tokens (GET /tokens). Confirm those you know with confirm_token (POST /tokens/{id}/confirm), and end the others with revoke_token (DELETE /tokens/{id}).\n`,
-    })
-  } catch (error) {
-    log.error({ err: error }, 'The mail about unconfirmed tokens could not be sent')
-  }
+  if (count === 0) return
+  await queueMail(tx, services, {
+    to: account.email,
+    subject: `${count} access token${count === 1 ? '' : 's'} to confirm`,
+    text: `You have logged in at ${services.config.publicUrl} with a code for the first time. ${count} token${count === 1 ? ' was' : 's were'} made for this account before, for example by an agent that registered with your address.\n\nUntil you confirm them they can spend what is on the balance now, ${formatUsd(available)} USD in all, and no more. A password that was set before no longer works.\n\nSee them with list_tokens (GET /tokens). Confirm those you know with confirm_token (POST /tokens/{id}/confirm), and end the others with revoke_token (DELETE /tokens/{id}).\n`,
+  })
 }

@@ -1,8 +1,6 @@
-import type { NextStep } from '@coinrack/contract/wire.ts'
-import { formatUsd } from '@coinrack/contract/wire.ts'
+import { budgetExceeded } from '../budget-exceeded.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
-import { OperationError } from '../errors.ts'
-import { type BudgetRefusal, type HolderOfBudget, judgeBudgets } from './judge-budgets.ts'
+import { type HolderOfBudget, judgeBudgets } from './judge-budgets.ts'
 
 /** What a token is about to be charged for. */
 export interface TokenCharge {
@@ -89,26 +87,3 @@ export async function holdersOf(
 
 /** The day in UTC. */
 export const dayOf = (at: Date) => at.toISOString().slice(0, 10)
-
-export function budgetExceeded({ holder, below, cap, limit, used, shortBy }: BudgetRefusal): OperationError {
-  const isCount = cap === 'max_live_vps' || cap === 'max_live_sandboxes'
-  const shown = (value: bigint) => (isCount ? parseInt(String(value), 10) : formatUsd(value))
-  const raise: NextStep = holder.is_umbrella
-    ? { tool: 'confirm_token', why: 'Confirm the token', arguments: { token_id: below?.token_id } }
-    : { tool: 'update_token', why: 'Raise the budget', arguments: { token_id: holder.token_id } }
-  const who = holder.parent_id === null ? 'a token of a login' : `the token ${holder.parent_id}`
-  return new OperationError(
-    'budget_exceeded',
-    `${cap} of the token ${holder.token_id} is ${shown(limit)}, of which ${shown(used)} is used: ${shown(shortBy)} short. It can be raised by ${who} with ${raise.tool}`,
-    {
-      fields: {
-        cap,
-        limit: shown(limit),
-        used: shown(used),
-        short_by: shown(shortBy),
-        raised_by: { token_id: holder.parent_id, tool: raise.tool, arguments: raise.arguments },
-      },
-      nextSteps: [{ tool: 'whoami', why: 'See the budget of this token and what it has spent' }],
-    },
-  )
-}
