@@ -1,4 +1,4 @@
-import { mkdir, readlink, rm, symlink } from 'node:fs/promises'
+import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
@@ -21,6 +21,21 @@ export function hostClaims(kind: string) {
       }
       // One that is freed meanwhile is nobody's: the caller goes on to the next.
       return (await readlink(linkOf(number)).catch(() => undefined)) === id
+    },
+
+    /** The numbers that machines have, by machine. */
+    async all(): Promise<Map<string, number>> {
+      const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return []
+        throw error
+      })
+      const found = await Promise.all(
+        // One that is freed meanwhile is nobody's.
+        names.map(
+          async (name) => [await readlink(linkOf(Number(name))).catch(() => ''), Number(name)] as const,
+        ),
+      )
+      return new Map(found)
     },
 
     /** Gives the number up, if it is the machine's. */

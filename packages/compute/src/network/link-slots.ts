@@ -1,18 +1,14 @@
-import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { hostClaims } from '../host-claims.ts'
 import { DriverError } from '../vps-driver.ts'
 import { HIGHEST_SLOT } from './addresses.ts'
 
-/*
- * Which machine has which link addresses. Kept beside the namespaces, in a folder that a reboot empties as it ends
- * those: one symbolic link per slot that names the machine, since making one is a single step that only one can win.
- */
-const FOLDER = '/run/coinrack/links'
+/** Which machine has which link addresses: kept beside the namespaces, which a reboot ends as well. */
+const claims = hostClaims('links')
 
 /** The slot of a machine, the same for as long as it has one; takes the lowest free one when it has none. */
 export async function takeSlot(id: string): Promise<number> {
   for (;;) {
-    const taken = await slots()
+    const taken = await claims.all()
     const own = taken.get(id)
     if (own !== undefined) return own
     const used = new Set(taken.values())
@@ -20,35 +16,13 @@ export async function takeSlot(id: string): Promise<number> {
     while (used.has(slot)) slot++
     if (slot > HIGHEST_SLOT)
       throw new DriverError('no_space', `This host has links for ${HIGHEST_SLOT} machines`)
-    await mkdir(FOLDER, { recursive: true, mode: 0o755 })
-    const won = await symlink(id, join(FOLDER, String(slot))).then(
-      () => true,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error
-        return false
-      },
-    )
-    if (won) return slot
+    if (await claims.claim(slot, id)) return slot
   }
 }
 
 /** The slot that the machine has. */
 export async function slotOf(id: string): Promise<number | undefined> {
-  return (await slots()).get(id)
+  return (await claims.all()).get(id)
 }
 
-export async function freeSlot(slot: number): Promise<void> {
-  await rm(join(FOLDER, String(slot)), { force: true })
-}
-
-async function slots(): Promise<Map<string, number>> {
-  const names = await readdir(FOLDER).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-  const found = await Promise.all(
-    // One that is freed meanwhile is nobody's.
-    names.map(async (name) => [await readlink(join(FOLDER, name)).catch(() => ''), Number(name)] as const),
-  )
-  return new Map(found)
-}
+export const freeSlot = (slot: number, id: string): Promise<void> => claims.free(slot, id)

@@ -173,7 +173,7 @@ export async function removeNetwork(id: string): Promise<void> {
   const change = changeElements(present, [])
   if (change) await runCommand('nft', ['-f', '-'], { input: change })
   await link('down', id)
-  await freeSlot(slot)
+  await freeSlot(slot, id)
 }
 
 /** Loads the real rules in a namespace that ends with the command: nothing stays, and nothing is guessed. */

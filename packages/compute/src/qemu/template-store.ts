@@ -47,7 +47,7 @@ const CLONES_AT_MOST = 50
 const LIVES_MS = 24 * HOUR_MS
 /** When so much of that is over, the next one is built, so that it is there in time. */
 const RENEW_AT = 0.8
-/** Each loaded one holds some 150 to 300 MB of the host's memory. */
+/** Each loaded one holds what its guest had touched of its memory. */
 const LOADED_AT_MOST = 6
 /** Longer than the start of a clone takes. */
 const CLOSE_MS = 60_000
