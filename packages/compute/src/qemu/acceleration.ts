@@ -35,7 +35,7 @@ export async function findAcceleration(options: ProbeOptions): Promise<Verdict> 
   const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
   const { stdout: version } = await runCommand(QEMU, ['--version'])
   const key = createHash('sha256')
-    .update(JSON.stringify([bootId, version, user, image.name]))
+    .update(JSON.stringify([bootId, version, user ?? process.getuid?.(), image.name]))
     .digest('hex')
   const folder = join(cacheFolder, 'acceleration')
   const file = join(folder, `${key.slice(0, 16)}.json`)
@@ -49,10 +49,19 @@ export async function findAcceleration(options: ProbeOptions): Promise<Verdict> 
     boots: () => bootsWith('kvm', options),
   })
   onProgress(`acceleration: ${verdict.accelerator} (${verdict.reason})`)
-  await mkdir(folder, { recursive: true, mode: 0o755 })
-  await writeFile(`${file}.part`, JSON.stringify(verdict))
-  await rename(`${file}.part`, file)
+  await keepVerdict(folder, file, verdict)
   return verdict
+}
+
+/** A cache that only root can write to, who built the images in it, is used all the same. */
+async function keepVerdict(folder: string, file: string, verdict: Verdict): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o755 })
+    await writeFile(`${file}.part`, JSON.stringify(verdict))
+    await rename(`${file}.part`, file)
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
 }
 
 /** KVM only when it can be opened and a guest came up with it; else emulation, which always works. */
