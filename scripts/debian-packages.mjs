@@ -1,4 +1,5 @@
 const start = [
+  'bind9-dnsutils',
   'ca-certificates',
   'debian-archive-keyring',
   'e2fsprogs',
@@ -22,5 +23,5 @@ const start = [
  */
 export const debianPackages = {
   start,
-  test: [...start, 'chromium', 'gnupg', 'procps', 'sshpass'],
+  test: [...start, 'chromium', 'gnupg', 'knot', 'procps', 'sshpass'],
 }

@@ -1,4 +1,5 @@
 import type { NetworkPolicy } from './network/network-policy.ts'
+import type { OwnAddresses } from './network/own-addresses.ts'
 
 /**
  * The port through which the service runs virtual private servers on one host (or cluster).
@@ -73,6 +74,8 @@ export interface VpsSpec {
    * boot loader from the start, so that it shares not even the layout of its kernel's memory with any other machine.
    */
   boot?: BootKind
+  /** Of no other machine. With an IPv4 address, `sshAddress` is port 22 of it; only where machines have own networks. */
+  addresses?: OwnAddresses
 }
 
 export type BootKind = 'auto' | 'cold'

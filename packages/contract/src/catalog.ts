@@ -16,7 +16,7 @@ export const Plan = z.object({
   slug: z.string().describe('Send it as "product" when ordering'),
   name: z.string(),
   description: z.string(),
-  network: z.enum(['nat', 'dedicated']),
+  network: z.enum(['nat', 'dedicated']).describe('dedicated: an IPv4 address of its own'),
   vcpus: z.number(),
   memory_mb: z.number().int(),
   disk_gb: z.number().int(),

@@ -58,6 +58,10 @@ export const errors = {
   invalid_email: { status: 422, fix: 'Send an address of the form name@domain.tld.' },
   reserved_email: { status: 422, fix: 'Use a mailbox of your own; this address is reserved.' },
   unknown_product: { status: 422, fix: 'Use a slug from list_plans.' },
+  no_own_address: {
+    status: 422,
+    fix: 'Order a plan of list_plans whose network is dedicated: it has an address of its own.',
+  },
   plan_not_larger: { status: 422, fix: 'Choose a plan that get_upgrade_options shows.' },
   os_not_supported: { status: 422, fix: 'Use an os_id that list_plans shows for this plan.' },
   invalid_ssh_key: {
@@ -81,6 +85,7 @@ export const errors = {
     status: 503,
     fix: 'Ask the operator: this host gives machines no network of their own.',
   },
+  rdns_unavailable: { status: 503, fix: 'Ask the operator: reverse names cannot be set here.' },
   capacity: { status: 503, fix: 'Try a smaller plan, or again later; nothing was charged.' },
 } as const satisfies Record<string, { status: number; fix: string }>
 

@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
+import { Hostname } from './vps.ts'
 
 const PORT = /^\d{1,5}(-\d{1,5})?$/
 const OCTET = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)'
-const NETWORK = new RegExp(`^${OCTET}(\\.${OCTET}){3}(/(3[0-2]|[12]?\\d))?$`)
+const NETWORK = new RegExp(
+  `^(${OCTET}(\\.${OCTET}){3}(/(3[0-2]|[12]?\\d))?|[\\da-fA-F:]*:[\\da-fA-F:]*(/(12[0-8]|1[01]\\d|[1-9]?\\d))?)$`,
+)
+/** What the pattern leaves open of IPv6: how many groups there are. */
+const isAddress = (text: string) => !text.includes(':') || URL.canParse(`http://[${text.split('/')[0]}]`)
 
 const isPortSpan = (text: string) => {
   const [from, to = from] = text.split('-').map(Number)
@@ -31,7 +36,8 @@ export const FirewallRule = z
       .describe('Of the VPS for in, of the other side for out; only for tcp and udp. Without: all'),
     cidr: z
       .string()
-      .regex(NETWORK, 'Expected an IPv4 address or network such as 203.0.113.0/24')
+      .regex(NETWORK, 'Expected an address or network such as 203.0.113.0/24 or 2001:db8::/32')
+      .refine(isAddress, 'Expected an address or network such as 203.0.113.0/24 or 2001:db8::/32')
       .optional()
       .describe('The other side. Without: everybody'),
   })
@@ -108,7 +114,8 @@ export const network = {
     method: 'GET',
     path: '/services/{id}/ports',
     summary: 'List the open public ports of a VPS',
-    description: 'Ports of the public address that lead to the VPS, beside SSH.',
+    description:
+      'Ports of the shared public address that lead to the VPS, beside SSH. With an address of its own: none, all are open.',
     access: 'read',
     rate: 'default',
     resource: 'service',
@@ -124,7 +131,7 @@ export const network = {
     path: '/services/{id}/ports',
     summary: 'Open a public port that leads to a VPS',
     description:
-      'Gives a port of the public address that leads to this port of the VPS, within a second or two. A port that is open already keeps its public port. The firewall of the VPS still decides who may connect.',
+      'Gives a port of the public address that leads to this port of the VPS, within a second or two. A port that is open already keeps its public port. A VPS with an address of its own has every port open: the answer is the same port. The firewall of the VPS still decides who may connect.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -150,5 +157,36 @@ export const network = {
     output: z.object({ closed: z.boolean().describe('False: it was not open') }),
     errors: ['service_busy'],
     example: { ...serviceExample, public_port: 22_080 },
+  }),
+  setRdns: operation({
+    method: 'PUT',
+    path: '/services/{id}/rdns',
+    summary: 'Set the reverse DNS name of a VPS',
+    description:
+      'Of its own addresses: ip where the plan is dedicated, and ipv6. Point the name to them first (A, AAAA): it is published once it leads there. null removes it. The same call again looks again and tells how far it is.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({
+      ...service,
+      hostname: Hostname.regex(
+        /\.[a-zA-Z][a-zA-Z0-9-]*$/,
+        'Expected a whole name such as vps.example.net',
+      ).nullable(),
+    }),
+    output: z.object({
+      records: z.array(
+        z.object({
+          address: z.string(),
+          hostname: z.string().nullable(),
+          published: z.boolean(),
+          reason: z.string().nullable().describe('Why not yet'),
+        }),
+      ),
+    }),
+    errors: ['no_own_address', 'service_busy', 'rdns_unavailable'],
+    example: { ...serviceExample, hostname: 'vps.example.net' },
   }),
 }

@@ -32,6 +32,7 @@ export const Vps = z.object({
   failure_reason: z.string().nullable(),
   hostname: z.string(),
   ip: z.string(),
+  ipv6: z.string().nullable().describe('Its own'),
   ssh_user: z.string(),
   ssh_port: z.number().int(),
   ssh: SshAccess,

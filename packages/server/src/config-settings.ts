@@ -71,8 +71,8 @@ export const settings = {
   },
   guestBlockedNetworks: {
     name: 'COINRACK_GUEST_BLOCKED_NETWORKS',
-    doc: 'Networks that no machine reaches: by default the private and reserved ones, which hold the metadata addresses of clouds.',
-    schema: values.ipv4Networks,
+    doc: 'Networks that no machine reaches: by default the private and reserved ones, which hold the metadata addresses of clouds. Of IPv6 no machine reaches anything but global unicast (`2000::/3`) in any case.',
+    schema: values.networks,
     default: defaultEgress.blockedNetworks.join(', '),
   },
   guestBlockedPorts: {
@@ -122,6 +122,43 @@ export const settings = {
     doc: 'Whether machines are clones of booted templates: `on`, `off`, or `auto`, which is on where machines are emulated and off with KVM. See the guide for operators.',
     schema: values.oneOf('auto', 'on', 'off'),
     default: 'auto',
+  },
+  addressPool: {
+    name: 'COINRACK_ADDRESS_POOL',
+    doc: 'IPv4 addresses for machines of plans with an address of their own: networks, ranges `first-last` or single ones. Of a network the first and the last address are left out, and everywhere the router and what this host has itself. Without a pool no such plan is shown.',
+    schema: values.addressPool,
+    default: '',
+  },
+  addressBridge: {
+    name: 'COINRACK_ADDRESS_BRIDGE',
+    doc: 'Interface, a bridge for one, on which this host answers (ARP, neighbour discovery) for addresses that machines have.',
+    schema: values.interfaceName,
+    otherwise: 'they are routed to this host',
+  },
+  addressGateway: {
+    name: 'COINRACK_ADDRESS_GATEWAY',
+    doc: 'Router on `COINRACK_ADDRESS_BRIDGE` that takes what machines send from addresses of the pool.',
+    schema: values.ipv4Address,
+    otherwise: 'as this host itself routes',
+  },
+  ipv6Prefix: {
+    name: 'COINRACK_ADDRESS_IPV6',
+    doc: 'IPv6 network of 64 bits or fewer: every new machine gets an address of its own out of its first /64, from `::100` on. Answered for on `COINRACK_ADDRESS_BRIDGE`, or routed to this host.',
+    schema: values.ipv6Prefix,
+    otherwise: 'machines have IPv4 only',
+  },
+  rdnsServer: {
+    name: 'COINRACK_RDNS_SERVER',
+    doc: "Primary name server of the reverse zones of machines' addresses, as `address` or `address:port`: it is sent signed dynamic updates (RFC 2136).",
+    schema: values.nameServer,
+    otherwise: 'customers cannot set reverse names',
+  },
+  rdnsKey: {
+    name: 'COINRACK_RDNS_KEY',
+    doc: 'Key of these updates (TSIG), as `algorithm:name:secret`.',
+    schema: values.updateKey,
+    otherwise: 'must be set with `COINRACK_RDNS_SERVER`',
+    secret: true,
   },
   trustedProxies: {
     name: 'COINRACK_TRUSTED_PROXIES',

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { z } from 'zod'
+import { type AddressRange, ipv4Number, ipv4Text, rangeSize } from './ipv4.ts'
+import { isFirstOf } from './ipv6.ts'
 
 /*
  * The kinds of value that a setting can have. Each reads text and says in its message what it expected.
@@ -113,14 +115,60 @@ export const networks = value('IP addresses or networks such as 10.0.0.0/8, sepa
   list(text).every(isNetwork) ? list(text) : undefined,
 )
 
-/** The same, of IPv4 only. */
-export const ipv4Networks = value(
-  'IPv4 addresses or networks such as 10.0.0.0/8, separated by commas',
-  (text) => (list(text).every((item) => isNetwork(item) && !item.includes(':')) ? list(text) : undefined),
-)
-
 export const ipv4Addresses = value('IPv4 addresses, separated by commas', (text) =>
   list(text).every((item) => isIP(item) === 4) ? list(text) : undefined,
+)
+
+const MOST_ADDRESSES = 65_536
+/** Shorter than this, a network's first and last address are machines' like any other. */
+const LONGEST_WITH_ENDS = 30
+
+/** IPv4 networks, ranges and addresses, none of them twice. */
+export const addressPool = value(
+  `IPv4 networks, ranges or addresses such as 198.51.100.0/24, 198.51.100.16-198.51.100.31, separated by commas, at most ${MOST_ADDRESSES} addresses and none twice`,
+  (text): AddressRange[] | undefined => {
+    const ranges = list(text).map(readRange)
+    if (!ranges.every((range) => range !== undefined)) return undefined
+    const sorted = ranges.toSorted((a, b) => ipv4Number(a.from) - ipv4Number(b.from))
+    const overlaps = sorted.some(
+      ({ from }, index) => index > 0 && ipv4Number(from) <= ipv4Number(sorted[index - 1]!.to),
+    )
+    const size = ranges.reduce((sum, range) => sum + rangeSize(range), 0)
+    return overlaps || size > MOST_ADDRESSES ? undefined : ranges
+  },
+)
+
+function readRange(text: string): AddressRange | undefined {
+  const [from = '', to = from, ...rest] = text.split('-')
+  if (rest.length > 0) return undefined
+  if (isIP(from) === 4 && isIP(to) === 4) return ipv4Number(from) <= ipv4Number(to) ? { from, to } : undefined
+  const [network = '', bits = '', ...more] = text.split('/')
+  const length = wholeNumber(bits, 8, 32)
+  if (isIP(network) !== 4 || length === undefined || more.length > 0) return undefined
+  const size = 2 ** (32 - length)
+  const first = ipv4Number(network)
+  if (first % size !== 0) return undefined
+  const ends = length <= LONGEST_WITH_ENDS ? 1 : 0
+  return { from: ipv4Text(first + ends), to: ipv4Text(first + size - 1 - ends) }
+}
+
+export const ipv4Address = value('an IPv4 address', (text) => (isIP(text) === 4 ? text : undefined))
+
+/** The first address of an IPv6 network that has at least 2^64. */
+export const ipv6Prefix = value(
+  'an IPv6 network of 32 to 64 bits, such as 2001:db8:1:2::/64, and nothing after these bits',
+  (text) => {
+    const [network = '', bits = '', ...rest] = text.split('/')
+    const length = wholeNumber(bits, 32, 64)
+    if (isIP(network) !== 6 || length === undefined || rest.length > 0 || !isFirstOf(network, length))
+      return undefined
+    return network.toLowerCase()
+  },
+)
+
+/** As the kernel names one. */
+export const interfaceName = value('the name of a network interface', (text) =>
+  /^[A-Za-z0-9][\w.@-]{0,14}$/.test(text) ? text : undefined,
 )
 
 export const ports = value(`ports from 1 to ${HIGHEST_PORT}, separated by commas`, (text) => {
@@ -170,3 +218,17 @@ export const wholeDollars = value('whole US dollars, from 3 to 1000000', (text) 
 export const secret = value('at least 32 random bytes, as from: openssl rand -hex 32', (text) =>
   Buffer.byteLength(text) >= 32 && new Set(text).size >= 10 ? text : undefined,
 )
+
+/** `192.0.2.53`, `192.0.2.53:5353` or `[2001:db8::53]:53`. */
+export const nameServer = value('the address of a name server, with or without a port', (text) => {
+  const match = /^(?:\[([\da-fA-F:]+)\]|([\d.]+)|([\da-fA-F:]+))(?::(\d{1,5}))?$/.exec(text)
+  const host = match?.[1] ?? match?.[2] ?? match?.[3] ?? ''
+  const at = wholeNumber(match?.[4] ?? '53', 1, HIGHEST_PORT)
+  return isIP(host) && at !== undefined ? { host, port: at } : undefined
+})
+
+/** `hmac-sha256:name:secret`, as nsupdate takes it with `-y`. */
+export const updateKey = value('a key such as hmac-sha256:name:secret, the secret in base64', (text) => {
+  const match = /^(hmac-sha(?:224|256|384|512)):([\w.-]{1,200}):([A-Za-z0-9+/]{16,}={0,2})$/.exec(text)
+  return match ? { algorithm: match[1]!, name: match[2]!, secret: match[3]! } : undefined
+})

@@ -214,3 +214,88 @@ describe('production profile', () => {
     ])
   })
 })
+
+describe('a pool of addresses', () => {
+  test('default: networks without their ends, ranges and single addresses', () => {
+    const text = '198.51.100.0/24, 203.0.113.16-203.0.113.31 192.0.2.9,192.0.2.10/31'
+    expect(load({ COINRACK_ADDRESS_POOL: text }).addressPool).toEqual([
+      { from: '198.51.100.1', to: '198.51.100.254' },
+      { from: '203.0.113.16', to: '203.0.113.31' },
+      { from: '192.0.2.9', to: '192.0.2.9' },
+      { from: '192.0.2.10', to: '192.0.2.11' },
+    ])
+  })
+
+  test.each([
+    '198.51.100.7/24',
+    '198.51.100.0/33',
+    '198.51.100.9-198.51.100.1',
+    '198.51.100.1-198.51.100.9, 198.51.100.9',
+    '10.0.0.0/8',
+    '2001:db8::/64',
+    '198.51.100',
+  ])('error: %s', (text) => {
+    expect(problemsOf({ COINRACK_ADDRESS_POOL: text })).toMatchObject([
+      { setting: 'COINRACK_ADDRESS_POOL', code: 'invalid_setting' },
+    ])
+  })
+
+  test('error: a router without an interface to reach it over, or one that cannot be', () => {
+    expect(problemsOf({ COINRACK_ADDRESS_GATEWAY: '198.51.100.1' })).toMatchObject([
+      { setting: 'COINRACK_ADDRESS_BRIDGE', code: 'missing_setting' },
+    ])
+    expect(problemsOf({ COINRACK_ADDRESS_BRIDGE: 'br0; reboot' })).toMatchObject([
+      { setting: 'COINRACK_ADDRESS_BRIDGE', code: 'invalid_setting' },
+    ])
+    expect(load({ COINRACK_ADDRESS_GATEWAY: '198.51.100.1', COINRACK_ADDRESS_BRIDGE: 'br0' })).toMatchObject({
+      addressBridge: 'br0',
+      addressGateway: '198.51.100.1',
+    })
+  })
+})
+
+describe('an IPv6 network', () => {
+  test.each([
+    ['2001:DB8:1:2::/64', '2001:db8:1:2::'],
+    ['2001:db8::/32', '2001:db8::'],
+  ])('default: %s', (text, first) => {
+    expect(load({ COINRACK_ADDRESS_IPV6: text }).ipv6Prefix).toBe(first)
+  })
+
+  test.each(['2001:db8::', '2001:db8::/80', '2001:db8::1/64', '2001:db8:1::/32', '10.0.0.0/24', '::/0'])(
+    'error: %s',
+    (text) => {
+      expect(problemsOf({ COINRACK_ADDRESS_IPV6: text })).toMatchObject([
+        { setting: 'COINRACK_ADDRESS_IPV6', code: 'invalid_setting' },
+      ])
+    },
+  )
+})
+
+describe('reverse names', () => {
+  const key = 'hmac-sha256:coinrack:MDEyMzQ1Njc4OWFiY2RlZg=='
+
+  test.each([
+    ['192.0.2.53', { host: '192.0.2.53', port: 53 }],
+    ['192.0.2.53:5353', { host: '192.0.2.53', port: 5353 }],
+    ['2001:db8::53', { host: '2001:db8::53', port: 53 }],
+    ['[2001:db8::53]:5353', { host: '2001:db8::53', port: 5353 }],
+  ])('default: %s', (text, server) => {
+    expect(load({ COINRACK_RDNS_SERVER: text, COINRACK_RDNS_KEY: key })).toMatchObject({
+      rdnsServer: server,
+      rdnsKey: { algorithm: 'hmac-sha256', name: 'coinrack', secret: 'MDEyMzQ1Njc4OWFiY2RlZg==' },
+    })
+  })
+
+  test.each([
+    [{ COINRACK_RDNS_SERVER: 'ns.example.net', COINRACK_RDNS_KEY: key }, 'COINRACK_RDNS_SERVER'],
+    [{ COINRACK_RDNS_SERVER: '192.0.2.53' }, 'COINRACK_RDNS_KEY'],
+    [{ COINRACK_RDNS_KEY: key }, 'COINRACK_RDNS_SERVER'],
+    [{ COINRACK_RDNS_SERVER: '192.0.2.53', COINRACK_RDNS_KEY: 'md5:a:b' }, 'COINRACK_RDNS_KEY'],
+    [{ COINRACK_RDNS_SERVER: '192.0.2.53', COINRACK_RDNS_KEY: `${key}\nsend` }, 'COINRACK_RDNS_KEY'],
+  ])('error: %j', (env, setting) => {
+    const problems = problemsOf(env as Record<string, string>)
+    expect(problems[0]).toMatchObject({ setting })
+    expect(JSON.stringify(problems)).not.toContain('MDEy')
+  })
+})

@@ -115,6 +115,7 @@ export function loadConfig(
   problems.push(
     ...(values.profile === 'production' ? productionProblems : demoProblems)(values, isSet, chainsText),
   )
+  problems.push(...networkProblems(values))
   if (problems.length > 0) throw new ConfigError(problems)
 
   const publicUrl = values.publicUrl ?? `http://${urlHost(values.host)}:${values.port}`
@@ -253,6 +254,23 @@ function demoProblems(values: Declared, isSet: (setting: Setting) => boolean): C
       fix: 'Remove it, or set COINRACK_PROFILE=production.',
     })
   return problems
+}
+
+/** What is of no use without another setting. */
+function networkProblems(values: Declared): ConfigProblem[] {
+  const pairs = [
+    ['addressGateway', 'addressBridge'],
+    ['rdnsServer', 'rdnsKey'],
+    ['rdnsKey', 'rdnsServer'],
+  ] as const
+  return pairs
+    .filter(([field, needed]) => values[field] !== undefined && values[needed] === undefined)
+    .map(([field, needed]) => ({
+      setting: settings[needed].name,
+      code: 'missing_setting',
+      message: `${settings[field].name} needs it`,
+      fix: settings[needed].doc,
+    }))
 }
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')

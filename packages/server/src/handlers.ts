@@ -67,6 +67,7 @@ import { restoreSnapshot } from './vps/restore-snapshot.ts'
 import { runOnVps } from './vps/run-on-vps.ts'
 import { setFirewall } from './vps/set-firewall.ts'
 import { setHostname } from './vps/set-hostname.ts'
+import { setRdns } from './vps/set-rdns.ts'
 import { addSshKey } from './vps/ssh-keys/add-ssh-key.ts'
 import { deleteSshKey } from './vps/ssh-keys/delete-ssh-key.ts'
 import { listSshKeys } from './vps/ssh-keys/list-ssh-keys.ts'
@@ -114,6 +115,7 @@ export const handlers: Handlers = {
   listPorts,
   openPort,
   closePort,
+  setRdns,
   setHostname,
   resetPassword,
   reinstallVps,

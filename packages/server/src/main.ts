@@ -10,6 +10,7 @@ import { type Logger, pino } from 'pino'
 import { fileMailer, smtpMailer } from './account/mailer.ts'
 import { createApp } from './app.ts'
 import type { Catalog } from './catalog/catalog.ts'
+import { sellable } from './catalog/catalog.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
 import { checkChain } from './chain/check-chain.ts'
 import { startDemoChains } from './chain/demo-chains.ts'
@@ -33,6 +34,7 @@ import { createSealer } from './sealer.ts'
 import { idMaker, type Services } from './services.ts'
 import { createOperatorServer } from './transport/operator-server.ts'
 import { ordering } from './vps/ordering.ts'
+import { nsupdateReverseDns } from './vps/rdns/nsupdate.ts'
 
 /*
  * Makes the world and the service in it, and runs it until it is told to end.
@@ -80,6 +82,7 @@ async function main(): Promise<void> {
     resolvers: config.guestResolvers,
     bandwidthMbit: config.guestBandwidth,
   }
+  const addressRouting = { bridge: config.addressBridge, gateway: config.addressGateway }
   const driver = createQemuDriver({
     dataFolder,
     cacheFolder,
@@ -91,6 +94,7 @@ async function main(): Promise<void> {
     log,
     egress,
     instant: config.instantVps,
+    addressRouting,
   })
   const services: Services = {
     config: { ...config, serverSecret, depositSecret },
@@ -105,11 +109,12 @@ async function main(): Promise<void> {
       : fileMailer(dataLayout(dataFolder).mail, config.mailFrom, { clock, random, log }),
     lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
     log,
-    catalog: await readCatalog(config.catalogFile),
+    catalog: sellable(await readCatalog(config.catalogFile), config),
     driver,
     guests: createQemuGuestChannel({ dataFolder, random }),
     console: driver.console,
     snapshots: driver.snapshots,
+    rdns: config.rdnsServer && nsupdateReverseDns({ server: config.rdnsServer, key: config.rdnsKey! }),
     chains: chains.settings.map((settings) => ({ settings, port: viemChain(settings) })),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,

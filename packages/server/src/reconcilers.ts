@@ -13,12 +13,14 @@ import type { Services } from './services.ts'
 import { forgetOldLinks } from './vps/console/console-links.ts'
 import { endPeriods, expireOrders } from './vps/end-periods.ts'
 import { createSampler } from './vps/meter/sample-machines.ts'
+import { createRdnsReconciler, RECONCILE_RDNS } from './vps/rdns/reconcile-rdns.ts'
 import { createVpsReconciler, RECONCILE_VPS } from './vps/reconcile-vps.ts'
 import { createSnapshotReconciler } from './vps/snapshot/reconcile-snapshots.ts'
 import { RECONCILE_SNAPSHOTS } from './vps/snapshot/want-snapshot.ts'
 
 const VPS_MS = 500
 const SNAPSHOTS_MS = 2_000
+const RDNS_MS = 5_000
 /** A step is sampled soon after it begins. */
 const METER_MS = 1_000
 const PERIODS_MS = 10_000
@@ -36,6 +38,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
   const complain = (what: string) => (error: Error) => services.log.error({ err: error }, `${what} failed`)
   const vps = createVpsReconciler(services)
   const snapshots = createSnapshotReconciler(services)
+  const rdns = createRdnsReconciler(services)
   const webhooks = createWebhookSender(services)
   const endPayments = runPayments(services)
   const loops = [
@@ -73,6 +76,13 @@ export function runReconcilers(services: Services): () => Promise<void> {
       () => sendQueuedMail(services),
       complain('Sending mail'),
       wokenBy(services, end.signal, QUEUED_MAIL),
+    ),
+    repeat(
+      end.signal,
+      RDNS_MS,
+      rdns.pass,
+      complain('A pass over the reverse names'),
+      wokenBy(services, end.signal, RECONCILE_RDNS),
     ),
     repeat(end.signal, METER_MS, createSampler(services).pass, complain('Measuring machines')),
     repeat(

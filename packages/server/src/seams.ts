@@ -42,5 +42,7 @@ export interface Ordering {
   /** Whether a service was ever delivered to the account and charged. */
   hasPaid(db: Queryable, accountId: string): Promise<boolean>
   /** Tells for a machine of some size whether there is room for one now. */
-  roomFor(services: Services): Promise<(share: { memory_mb: number; disk_gb: number }) => boolean>
+  roomFor(
+    services: Services,
+  ): Promise<(plan: { memory_mb: number; disk_gb: number; network: 'nat' | 'dedicated' }) => boolean>
 }

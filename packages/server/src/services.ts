@@ -14,6 +14,7 @@ import type { Config } from './config.ts'
 import type { Changes } from './database/changes.ts'
 import type { Sealer } from './sealer.ts'
 import type { Invoicing, Ordering } from './seams.ts'
+import type { ReverseDns } from './vps/rdns/reverse-dns.ts'
 
 export interface Clock {
   now(): Date
@@ -42,6 +43,8 @@ export interface Services {
   guests: GuestChannel
   console: VpsConsole
   snapshots: VpsSnapshots
+  /** Undefined where customers cannot name their addresses. */
+  rdns: ReverseDns | undefined
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
   depositAddressOf(counter: bigint): Address

@@ -11,7 +11,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Mail, Mailer } from './account/mailer.ts'
 import { createApp } from './app.ts'
-import { parseCatalog } from './catalog/catalog.ts'
+import { parseCatalog, sellable } from './catalog/catalog.ts'
 import defaultCatalog from './catalog/default-catalog.json' with { type: 'json' }
 import type { Chain } from './chain/chain-port.ts'
 import type { ChainSettings } from './chain/chain-settings.ts'
@@ -32,6 +32,8 @@ import { createReadiness } from './readiness.ts'
 import { createSealer } from './sealer.ts'
 import { idMaker, type Services } from './services.ts'
 import { ordering } from './vps/ordering.ts'
+import { createRdnsReconciler } from './vps/rdns/reconcile-rdns.ts'
+import type { ReverseDns } from './vps/rdns/reverse-dns.ts'
 import { createVpsReconciler } from './vps/reconcile-vps.ts'
 import { createSnapshotReconciler } from './vps/snapshot/reconcile-snapshots.ts'
 
@@ -91,7 +93,7 @@ export interface TestService {
   customer(balance?: bigint): Promise<{ token: string; accountId: string }>
   /** Puts money on a balance. */
   credit(accountId: string, amount: bigint): Promise<void>
-  /** Runs the reconcilers of VPS and of their snapshots until they have nothing more to do. */
+  /** Runs the reconcilers of VPS, of their snapshots and of their names until they have nothing more to do. */
   reconcile(): Promise<void>
   close(): Promise<void>
 }
@@ -107,6 +109,8 @@ export interface TestOptions {
   lookup?: Services['lookup']
   /** Of the fake driver. */
   driver?: Partial<FakeDriverOptions>
+  /** Where addresses get their names; nowhere when left out. */
+  rdns?: ReverseDns
 }
 
 /** The service on a database of its own, with the fakes of its edges: machine, mail and clock. */
@@ -141,11 +145,12 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     mailer,
     lookup: options.lookup ?? (async () => []),
     log,
-    catalog: parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'),
+    catalog: sellable(parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'), config),
     driver,
     guests,
     console: fakeConsole,
     snapshots,
+    rdns: options.rdns,
     chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
     demo: options.demo,
@@ -155,6 +160,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   const app = createApp(services, createReadiness(services), createMetrics())
   await app.ready()
   const reconcilers = [createVpsReconciler(services), createSnapshotReconciler(services)]
+  const rdnsReconciler = createRdnsReconciler(services)
 
   const credit: TestService['credit'] = (accountId, amount) =>
     inTransaction(db, async (tx) => {
@@ -228,6 +234,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
           await reconciler.pass()
           await reconciler.idle()
         }
+        await rdnsReconciler.pass()
       }
     },
     async close() {

@@ -5,6 +5,7 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { macAddress } from '../qemu/command-line.ts'
 import { makeVpsId } from '../testing.ts'
+import type { SshAddress } from '../vps-driver.ts'
 import { linkAddresses, namespaceFile } from './addresses.ts'
 import { slotOf } from './link-slots.ts'
 import { createMachineNetworks, type NetworkSpec } from './machine-networks.ts'
@@ -23,7 +24,7 @@ const networks = makeNetworks()
 const possible = await networks.isPossible()
 
 describe.skipIf(!possible)('what reaches a guest, and what it reaches', { timeout: 120_000 }, () => {
-  let a: { id: string; spec: NetworkSpec; guest: GuestStandIn }
+  let a: { id: string; spec: NetworkSpec & { listen: SshAddress }; guest: GuestStandIn }
   let b: typeof a
   let endWorld: () => Promise<void>
 

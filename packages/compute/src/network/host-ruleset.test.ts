@@ -10,7 +10,7 @@ import {
 } from './host-ruleset.ts'
 
 test('default: what is loaded touches no table but its own, and keeps its maps', () => {
-  const text = hostRuleset({ isOnlyRouter: false })
+  const text = hostRuleset({ ipv4: false, ipv6: false })
   expect(new Set([...text.matchAll(/\b(?:table|chain|rule) inet (\w+)/g)].map(([, name]) => name))).toEqual(
     new Set(['coinrack_host']),
   )
@@ -18,15 +18,20 @@ test('default: what is loaded touches no table but its own, and keeps its maps',
 })
 
 test('default: machines reach neither the host nor each other', () => {
-  const text = hostRuleset({ isOnlyRouter: false })
+  const text = hostRuleset({ ipv4: false, ipv6: false })
   expect(text).toMatch(/add rule .* input iifname "cr-\*" drop/)
   expect(text).toMatch(/add rule .* forward iifname "cr-\*" oifname "cr-\*" drop/)
 })
 
 test('behavior: a host that was no router does not become one for others', () => {
   const last = (text: string) => text.trim().split('\n').at(-1)
-  expect(last(hostRuleset({ isOnlyRouter: true }))).toBe('add rule inet coinrack_host forward drop')
-  expect(last(hostRuleset({ isOnlyRouter: false }))).toContain('oifname "cr-*" drop')
+  expect(last(hostRuleset({ ipv4: true, ipv6: false }))).toBe(
+    'add rule inet coinrack_host forward meta nfproto ipv4 drop',
+  )
+  expect(last(hostRuleset({ ipv4: false, ipv6: true }))).toBe(
+    'add rule inet coinrack_host forward meta nfproto ipv6 drop',
+  )
+  expect(last(hostRuleset({ ipv4: false, ipv6: false }))).toContain('oifname "cr-*" drop')
 })
 
 describe('ports', () => {

@@ -5,12 +5,17 @@ import type { OpenPort } from './network-policy.ts'
 /** On the host, for all machines together: a look-up in a map costs the same with one machine and with thousands. */
 export const HOST_TABLE = 'coinrack_host'
 
+/** For whom the host forwarded nothing before machines came: it goes on to forward nothing else. */
+export interface OnlyRouter {
+  ipv4: boolean
+  ipv6: boolean
+}
+
 /**
  * The host's rules without any machine, as a script for `nft -f`. Said again it changes nothing, and it leaves the
- * maps, which hold the machines, as they are.
- * @param isOnlyRouter the host forwarded nothing before machines came: it goes on to forward nothing else
+ * maps and sets, which hold the machines, as they are.
  */
-export function hostRuleset({ isOnlyRouter }: { isOnlyRouter: boolean }): string {
+export function hostRuleset(onlyRouter: OnlyRouter): string {
   const chains: Record<string, string[]> = {
     to_machine: [
       'dnat ip to ip daddr . meta l4proto . th dport map @ports',
@@ -26,18 +31,23 @@ export function hostRuleset({ isOnlyRouter }: { isOnlyRouter: boolean }): string
     input: [
       'type filter hook input priority -10; policy accept;',
       `iifname "${LINK_PATTERN}" ct state established,related accept`,
+      `iifname "${LINK_PATTERN}" icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
       `iifname "${LINK_PATTERN}" drop`,
     ],
     forward: [
       'type filter hook forward priority -10; policy accept;',
       `iifname "${LINK_PATTERN}" oifname "${LINK_PATTERN}" drop`,
+      `iifname "${LINK_PATTERN}" ip6 saddr . iifname != @addresses6 drop`,
       `iifname "${LINK_PATTERN}" accept`,
       `oifname "${LINK_PATTERN}" ct state established,related accept`,
       // Whoever claims to be a link of ours comes from elsewhere.
       `oifname "${LINK_PATTERN}" ip saddr ${LINK_NETWORK} drop`,
       `oifname "${LINK_PATTERN}" ct status dnat accept`,
+      `oifname "${LINK_PATTERN}" ip daddr . oifname @addresses accept`,
+      `oifname "${LINK_PATTERN}" ip6 daddr . oifname @addresses6 accept`,
       `oifname "${LINK_PATTERN}" drop`,
-      ...(isOnlyRouter ? ['drop'] : []),
+      ...(onlyRouter.ipv4 ? ['meta nfproto ipv4 drop'] : []),
+      ...(onlyRouter.ipv6 ? ['meta nfproto ipv6 drop'] : []),
     ],
   }
   const names = Object.keys(chains)
@@ -45,6 +55,8 @@ export function hostRuleset({ isOnlyRouter }: { isOnlyRouter: boolean }): string
   return [
     `table inet ${HOST_TABLE} {`,
     '  map ports { type ipv4_addr . inet_proto . inet_service : ipv4_addr . inet_service; }',
+    '  set addresses { type ipv4_addr . ifname; }',
+    '  set addresses6 { type ipv6_addr . ifname; }',
     '  map ports_everywhere { type inet_proto . inet_service : ipv4_addr . inet_service; }',
     ...names.map((name) => `  chain ${name} { ${header(chains[name]!).join(' ')} }`),
     '}',

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandError, runCommand } from '@coinrack/host/run-command.ts'
 import { DriverError, type SshAddress } from '../vps-driver.ts'
@@ -13,6 +13,7 @@ import {
   TAP,
   UPLINK,
 } from './addresses.ts'
+import { forwardIpv6, LOCK_FILE, loadHostRules } from './host-forwarding.ts'
 import { hostResolvers } from './host-resolvers.ts'
 import {
   changeElements,
@@ -28,13 +29,21 @@ import {
 import { freeSlot, slotOf, takeSlot } from './link-slots.ts'
 import { type EgressPolicy, machineRuleset } from './machine-ruleset.ts'
 import type { NetworkPolicy } from './network-policy.ts'
+import {
+  type AddressRouting,
+  addressesAt,
+  changeAddresses,
+  GATEWAY_TABLE,
+  type OwnAddresses,
+} from './own-addresses.ts'
 import { withTap } from './take-tap.ts'
 
 /** One machine as its network sees it. */
 export interface NetworkSpec {
   macAddress: string
-  /** Where its SSH is served on the host; `0.0.0.0` is all addresses. */
-  listen: SshAddress
+  /** Where its SSH is served on the host; `0.0.0.0` is all addresses. Without: at its own address alone. */
+  listen?: SshAddress
+  addresses?: OwnAddresses
   policy: NetworkPolicy
 }
 
@@ -75,19 +84,21 @@ interface Log {
   info(fields: object, message: string): void
 }
 
-const RUN_FOLDER = '/run/coinrack'
-const LOCK_FILE = join(RUN_FOLDER, 'network.lock')
-/** Exists when the host forwarded no packets before machines came. */
-const ONLY_ROUTER_FILE = join(RUN_FOLDER, 'only-router')
-const FORWARDING = '/proc/sys/net/ipv4/ip_forward'
 const LINK_SCRIPT = join(import.meta.dirname, 'link.sh')
+const ADDRESSES_SCRIPT = join(import.meta.dirname, 'addresses.sh')
+const ADDRESSES6_SCRIPT = join(import.meta.dirname, 'addresses6.sh')
 const SSH_PORT = 22
 
 /** @param wanted without resolvers, names are resolved where this host resolves them */
-export function createMachineNetworks(wanted: EgressPolicy, log: Log): MachineNetworks {
+export function createMachineNetworks(
+  wanted: EgressPolicy,
+  log: Log,
+  routing: AddressRouting = {},
+): MachineNetworks {
   let possible: Promise<boolean> | undefined
   let completed: Promise<EgressPolicy> | undefined
   let hostReady: Promise<void> | undefined
+  let ipv6Ready: Promise<void> | undefined
   const links = new Map<string, number>()
 
   const slotFor = async (id: string) => {
@@ -106,6 +117,13 @@ export function createMachineNetworks(wanted: EgressPolicy, log: Log): MachineNe
     })
     return hostReady
   }
+  const prepareIpv6 = () => {
+    ipv6Ready ??= forwardIpv6().catch((error) => {
+      ipv6Ready = undefined
+      throw error
+    })
+    return ipv6Ready
+  }
 
   return {
     isPossible() {
@@ -113,20 +131,30 @@ export function createMachineNetworks(wanted: EgressPolicy, log: Log): MachineNe
       return possible
     },
 
-    async make(id, { macAddress, listen, policy }) {
+    async make(id, { macAddress, listen, addresses = {}, policy }) {
       await prepareHost()
+      if (addresses.ipv6) await prepareIpv6()
       const egress = await completeEgress()
       const slot = await takeSlot(id)
       links.set(id, slot)
       const { host, machine } = linkAddresses(slot)
       await run('make the namespace', () => link('up', id, [host, machine, GATEWAY, RESOLVER, TAP, UPLINK]))
-      const rules = machineRuleset({ macAddress, hostEnd: host, firewall: policy.firewall, egress })
+      const rules = machineRuleset({
+        macAddress,
+        hostEnd: host,
+        addresses,
+        firewall: policy.firewall,
+        egress,
+      })
       await run('load its rules', () =>
         runCommand('nsenter', [`--net=${namespaceFile(id)}`, 'nft', '-f', '-'], { input: rules }),
       )
       await run('limit its bandwidth', () => limitBandwidth(id, egress.bandwidthMbit))
-      const wanted = portElements(listen, policy.ports, machine)
-      await leadPorts(machine, wanted)
+      // Of one that has none there is nothing to take away: an address is a machine's for its whole life.
+      if (addresses.ipv4) await run('lead its address to it', () => route(id, machine, addresses, routing))
+      if (addresses.ipv6) await run('lead its IPv6 address to it', () => route6(id, addresses, routing))
+      await run('let its addresses through', () => admit(id, addresses))
+      await leadPorts(machine, listen ? portElements(listen, policy.ports, machine) : [])
     },
 
     async usedPorts() {
@@ -169,9 +197,12 @@ export function createMachineNetworks(wanted: EgressPolicy, log: Log): MachineNe
 export async function removeNetwork(id: string): Promise<void> {
   const slot = await slotOf(id)
   if (slot === undefined) return
-  const present = (await elements()).filter(leadsTo(linkAddresses(slot).machine))
-  const change = changeElements(present, [])
+  const { machine } = linkAddresses(slot)
+  const change = changeElements((await elements()).filter(leadsTo(machine)), [])
   if (change) await runCommand('nft', ['-f', '-'], { input: change })
+  await admit(id, {})
+  await route(id, machine, {}, {})
+  await route6(id, {}, {})
   await link('down', id)
   await freeSlot(slot, id)
 }
@@ -189,7 +220,7 @@ async function tryOut(egress: EgressPolicy, log: Log): Promise<boolean> {
   })
   const script = `ip tuntap add ${TAP} mode tap; ip link add ${UPLINK} type veth; nft -f -; perl -e 1`
   return runCommand('unshare', ['--net', 'sh', '-ec', script], {
-    input: rules + hostRuleset({ isOnlyRouter: false }),
+    input: rules + hostRuleset({ ipv4: false, ipv6: false }),
   }).then(
     () => true,
     (error: Error) => {
@@ -203,18 +234,29 @@ async function withHostResolvers(egress: EgressPolicy): Promise<EgressPolicy> {
   return { ...egress, resolvers: await hostResolvers() }
 }
 
-async function loadHostRules(): Promise<void> {
-  await mkdir(RUN_FOLDER, { recursive: true, mode: 0o755 })
-  const forwards = (await readFile(FORWARDING, 'utf8')).trim() === '1'
-  // The rules come first: at no moment does the host forward for others.
-  if (!forwards) await writeFile(ONLY_ROUTER_FILE, '')
-  const isOnlyRouter = await exists(ONLY_ROUTER_FILE)
-  await runCommand('nft', ['-f', '-'], { input: hostRuleset({ isOnlyRouter }) })
-  if (!forwards) await writeFile(FORWARDING, '1')
-}
-
 const link = (verb: 'up' | 'down', id: string, rest: string[] = []) =>
   runCommand('flock', [LOCK_FILE, 'sh', LINK_SCRIPT, verb, namespaceName(id), linkName(id), ...rest])
+
+/** Makes the address lead to the machine's link, and no other. */
+const route = (id: string, machineEnd: string, { ipv4 }: OwnAddresses, { bridge, gateway }: AddressRouting) =>
+  runCommand('flock', [
+    ...[LOCK_FILE, 'sh', ADDRESSES_SCRIPT, linkName(id), machineEnd],
+    ...[bridge ?? '-', gateway ?? '-', String(GATEWAY_TABLE), ...(ipv4 ? [ipv4] : [])],
+  ])
+
+const route6 = (id: string, { ipv6 }: OwnAddresses, { bridge }: AddressRouting) =>
+  runCommand('flock', [
+    ...[LOCK_FILE, 'sh', ADDRESSES6_SCRIPT, linkName(id), namespaceName(id)],
+    ...[bridge ?? '-', TAP, UPLINK, ...(ipv6 ? [ipv6] : [])],
+  ])
+
+/** Lets packets to the addresses through to the machine's link, and to no others. */
+async function admit(id: string, addresses: OwnAddresses): Promise<void> {
+  const listing = await listTable()
+  const present = listing ? addressesAt(linkName(id), listing) : []
+  const change = changeAddresses(linkName(id), present, addresses)
+  if (change) await runCommand('nft', ['-f', '-'], { input: change })
+}
 
 /** A bucket of a hundredth of a second, so that a burst is a burst of packets. */
 async function limitBandwidth(id: string, megabits: number): Promise<void> {
@@ -249,11 +291,17 @@ const portTaken = (what: string) =>
 
 /** Whatever leads to a machine of this host. */
 async function elements(): Promise<PortElement[]> {
+  const listing = await listTable()
+  return listing ? elementsIn(listing) : []
+}
+
+/** The host's table, where there is one. */
+async function listTable(): Promise<string | undefined> {
   const listing = await runCommand('nft', ['-j', 'list', 'table', 'inet', HOST_TABLE]).catch((error) => {
     if (error instanceof CommandError && error.stderr.includes('No such file')) return undefined
     throw error
   })
-  return listing ? elementsIn(listing.stdout) : []
+  return listing?.stdout
 }
 
 const exists = (path: string) =>

@@ -54,6 +54,38 @@ test('behavior: nothing blocked and no resolver', () => {
   expect(chain('prerouting', text)).toEqual(['iifname "uplink" dnat ip to 10.0.2.15'])
 })
 
+test('behavior: with an address of its own it is that, but for the resolver, which answers the host', () => {
+  const names = 'oifname "uplink" ip daddr 192.168.1.1 meta l4proto { tcp, udp } th dport 53 masquerade'
+  const text = machineRuleset({ ...base, addresses: { ipv4: '198.18.0.7' } })
+  expect(chain('postrouting', text)).toEqual([
+    names,
+    'oifname "uplink" ip saddr 10.0.2.15 snat ip to 198.18.0.7',
+  ])
+  expect(chain('postrouting', machineRuleset(base))).toEqual([
+    'oifname "uplink" ip saddr 10.0.2.15 masquerade',
+  ])
+})
+
+test('behavior: an IPv6 address is its own source, and reaches global unicast alone', () => {
+  const firewall: FirewallPolicy = {
+    ...base.firewall,
+    rules: [{ action: 'deny', direction: 'in', protocol: 'tcp', ports: ['80'], cidr: '2001:db8:1::/48' }],
+  }
+  const egress = { ...base.egress, blockedNetworks: ['10.0.0.0/8', '2001:db8:bad::/48'] }
+  const text = machineRuleset({ ...base, addresses: { ipv6: '2001:db8::7' }, firewall, egress })
+  expect(chain('sent', text).slice(3, 5)).toEqual([
+    'ether type ip6 ip6 saddr 2001:db8::7 accept',
+    'ether type ip6 ip6 saddr { ::, fe80::/10 } icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept',
+  ])
+  expect(chain('leaving', text).slice(1, 4)).toEqual([
+    'ip daddr { 10.0.0.0/8 } reject with icmpx admin-prohibited',
+    'ip6 daddr != 2000::/3 reject with icmpx admin-prohibited',
+    'ip6 daddr { 2001:db8:bad::/48 } reject with icmpx admin-prohibited',
+  ])
+  expect(chain('arriving', text)[1]).toBe('ip6 saddr 2001:db8:1::/48 tcp dport { 80 } drop')
+  expect(machineRuleset({ ...base, egress })).not.toMatch(/ip6|icmpv6/)
+})
+
 test("behavior: the owner's rules in their order, then the default; the service's own look at SSH first", () => {
   const firewall: FirewallPolicy = {
     defaultIn: 'deny',
@@ -75,7 +107,7 @@ test("behavior: the owner's rules in their order, then the default; the service'
     'ip saddr 100.96.0.5 tcp dport 22 accept',
     'ip saddr 203.0.113.0/24 drop',
     'tcp dport { 80, 443, 8000-8021 } accept',
-    'ip protocol icmp accept',
+    'meta l4proto { icmp, ipv6-icmp } accept',
     'drop',
   ])
   expect(chain('owner_leaving', text)).toEqual([

@@ -1,9 +1,16 @@
-import { GATEWAY, GUEST_ADDRESS, RESOLVER, TAP, UPLINK } from './addresses.ts'
-import { type FirewallPolicy, type FirewallRule, type PortSpan, parsePorts } from './network-policy.ts'
+import { GATEWAY, GATEWAY6, GUEST_ADDRESS, RESOLVER, TAP, UPLINK } from './addresses.ts'
+import {
+  type FirewallPolicy,
+  type FirewallRule,
+  isIpv6Network,
+  type PortSpan,
+  parsePorts,
+} from './network-policy.ts'
+import type { OwnAddresses } from './own-addresses.ts'
 
 /** What an operator forbids every machine, and where names are resolved. */
 export interface EgressPolicy {
-  /** Networks that no machine reaches. */
+  /** Networks that no machine reaches. Of IPv6 none reaches anything but global unicast anyway. */
   blockedNetworks: string[]
   /** TCP ports that no machine reaches anywhere. */
   blockedPorts: number[]
@@ -36,9 +43,14 @@ export interface MachineRules {
   macAddress: string
   /** The host's end of the link. */
   hostEnd: string
+  addresses?: OwnAddresses
   firewall: FirewallPolicy
   egress: EgressPolicy
 }
+
+/** What IANA gives to the internet: no private, link-local, mapped or multicast address is in it. */
+const GLOBAL_UNICAST = '2000::/3'
+const NEIGHBOURS = 'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert }'
 
 /** In each namespace. */
 export const MACHINE_TABLE = 'coinrack'
@@ -50,9 +62,13 @@ const set = (members: (string | number)[]) => `{ ${members.join(', ')} }`
  * What the guest sends is checked in this order: its own addresses (or it is dropped before anything sees it), what
  * is open already, what the operator forbids, what its owner forbids.
  */
-export function machineRuleset({ macAddress, hostEnd, firewall, egress }: MachineRules): string {
+export function machineRuleset({ macAddress, hostEnd, addresses, firewall, egress }: MachineRules): string {
   const { blockedNetworks, blockedPorts, resolvers } = egress
   const resolver = resolvers[0]
+  const ipv6 = addresses?.ipv6
+  const blocked = (isWanted: (network: string) => boolean) => blockedNetworks.filter(isWanted)
+  const blocked4 = blocked((network) => !isIpv6Network(network))
+  const blocked6 = blocked(isIpv6Network)
   const refuse = 'reject with icmpx admin-prohibited'
   const lines = (...text: (string | false | undefined)[]) => text.filter(Boolean).map((line) => `    ${line}`)
   return [
@@ -65,6 +81,8 @@ export function machineRuleset({ macAddress, hostEnd, firewall, egress }: Machin
       `ether saddr != ${macAddress} counter drop`,
       `ether type arp arp saddr ether ${macAddress} arp saddr ip ${set(['0.0.0.0', GUEST_ADDRESS])} accept`,
       `ether type ip ip saddr ${GUEST_ADDRESS} accept`,
+      ipv6 && `ether type ip6 ip6 saddr ${ipv6} accept`,
+      ipv6 && `ether type ip6 ip6 saddr { ::, fe80::/10 } ${NEIGHBOURS} accept`,
       'counter drop',
     ),
     '  }',
@@ -83,13 +101,19 @@ export function machineRuleset({ macAddress, hostEnd, firewall, egress }: Machin
     '  chain postrouting {',
     ...lines(
       'type nat hook postrouting priority 100; policy accept;',
-      `oifname "${UPLINK}" ip saddr ${GUEST_ADDRESS} masquerade`,
+      // Names are asked for as the host asks: what resolves them need not know the way to an address of the machine.
+      addresses?.ipv4 &&
+        resolver &&
+        `oifname "${UPLINK}" ip daddr ${resolver} meta l4proto { tcp, udp } th dport 53 masquerade`,
+      `oifname "${UPLINK}" ip saddr ${GUEST_ADDRESS} ${addresses?.ipv4 ? `snat ip to ${addresses.ipv4}` : 'masquerade'}`,
     ),
     '  }',
     '  chain input {',
     ...lines(
       'type filter hook input priority 0; policy drop;',
       `iifname "${TAP}" ip daddr ${GATEWAY} icmp type echo-request accept`,
+      ipv6 && `iifname "${TAP}" ip6 daddr ${GATEWAY6} icmpv6 type echo-request accept`,
+      ipv6 && `${NEIGHBOURS} accept`,
     ),
     '  }',
     '  chain forward {',
@@ -111,7 +135,9 @@ export function machineRuleset({ macAddress, hostEnd, firewall, egress }: Machin
     '  chain leaving {',
     ...lines(
       resolver && `ip daddr ${resolver} meta l4proto { tcp, udp } th dport 53 goto owner_leaving`,
-      blockedNetworks.length > 0 && `ip daddr ${set(blockedNetworks)} ${refuse}`,
+      blocked4.length > 0 && `ip daddr ${set(blocked4)} ${refuse}`,
+      ipv6 && `ip6 daddr != ${GLOBAL_UNICAST} ${refuse}`,
+      ipv6 && blocked6.length > 0 && `ip6 daddr ${set(blocked6)} ${refuse}`,
       blockedPorts.length > 0 && `tcp dport ${set(blockedPorts)} ${refuse}`,
       'goto owner_leaving',
     ),
@@ -136,8 +162,8 @@ function firewallRules(
     .filter((rule) => rule.direction === direction)
     .map(({ action, protocol, ports, cidr }) =>
       [
-        cidr && `ip ${side} ${cidr}`,
-        protocol === 'icmp' && 'ip protocol icmp',
+        cidr && (isIpv6Network(cidr) ? `ip6 ${side} ${cidr}` : `ip ${side} ${cidr}`),
+        protocol === 'icmp' && 'meta l4proto { icmp, ipv6-icmp }',
         (protocol === 'tcp' || protocol === 'udp') &&
           (ports?.length ? `${protocol} dport ${portSet(ports)}` : `meta l4proto ${protocol}`),
         verdict(action),

@@ -20,7 +20,11 @@ test.each([
   ['0.0.0.0/0', true],
   ['203.0.113.0/33', false],
   ['203.0.113', false],
-  ['2001:db8::/32', false],
+  ['2001:db8::/32', true],
+  ['2001:db8::1', true],
+  ['2001:db8::/129', false],
+  ['fe80::1%eth0', false],
+  ['::ffff:10.0.0.1', false],
   ['203.0.113.0/24 accept', false],
 ])('default: network %j: %j', (text, expected) => {
   expect(isNetwork(text)).toBe(expected)

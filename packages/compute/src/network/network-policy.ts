@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net'
+import { isIP } from 'node:net'
 import { DriverError } from '../vps-driver.ts'
 
 /** What a machine's owner wants of its network. All of it, every time: nothing is added to what was before. */
@@ -23,7 +23,7 @@ export interface FirewallRule {
   protocol: 'tcp' | 'udp' | 'icmp' | 'any'
   /** Of the machine for `in`, of the other side for `out`: `"443"` or `"8000-8100"`; for tcp and udp. Left out: all. */
   ports?: string[]
-  /** The other side, `203.0.113.0/24` or one address. Left out: everybody. */
+  /** The other side, `203.0.113.0/24`, `2001:db8::/32` or one address. Left out: everybody. */
   cidr?: string
 }
 
@@ -59,12 +59,17 @@ export function parsePorts(text: string): PortSpan | undefined {
   return isPort(from) && isPort(to) && from <= to ? { from, to } : undefined
 }
 
-/** Whether the text is an IPv4 address or network. */
+/** Whether the text is an address or network of IPv4 or IPv6. */
 export function isNetwork(text: string): boolean {
   const [address = '', length, ...rest] = text.split('/')
-  if (!isIPv4(address) || rest.length > 0) return false
-  return length === undefined || (/^\d{1,2}$/.test(length) && Number(length) <= 32)
+  const version = isIP(address)
+  // An address with a zone or with dots in it is nothing that a rule takes.
+  if (version === 0 || rest.length > 0 || !/^[\d.]+$|^[\da-fA-F:]+$/.test(address)) return false
+  return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= (version === 4 ? 32 : 128))
 }
+
+/** Of two that `isNetwork` takes, which. */
+export const isIpv6Network = (network: string) => network.includes(':')
 
 /** Throws DriverError `spec_invalid` for a policy whose text could mean something else in a rule. */
 export function checkPolicy({ firewall, ports }: NetworkPolicy): void {

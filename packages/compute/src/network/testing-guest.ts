@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { runCommand } from '@coinrack/host/run-command.ts'
-import { GATEWAY, GUEST_ADDRESS, namespaceFile, TAP } from './addresses.ts'
+import { GATEWAY, GATEWAY6, GUEST_ADDRESS, namespaceFile, TAP } from './addresses.ts'
 
 /*
  * A guest without a machine: a namespace whose `eth0` is wired to the tap of a machine's network, frame by frame, as a
@@ -19,7 +19,7 @@ while (1) {
 
 /** Answers like an SSH server, and says who called. */
 const SERVE = `for (const port of [22, 8022]) require('node:net').createServer((socket) =>
-  socket.on('error', () => {}).end('SSH-2.0 ' + socket.remoteAddress + '\\n')).listen(port, '0.0.0.0')`
+  socket.on('error', () => {}).end('SSH-2.0 ' + socket.remoteAddress.replace('::ffff:', '') + '\\n')).listen(port, '::')`
 
 export interface GuestStandIn {
   /** Runs a command line inside; what it printed, or `no` when it failed. */
@@ -28,7 +28,12 @@ export interface GuestStandIn {
 }
 
 /** @param name of the namespace, new on this host */
-export async function startGuestStandIn(name: string, id: string, macAddress: string): Promise<GuestStandIn> {
+export async function startGuestStandIn(
+  name: string,
+  id: string,
+  macAddress: string,
+  ipv6?: string,
+): Promise<GuestStandIn> {
   const inGuest = (line: string) => `ip -n ${name} ${line}; `
   await runCommand('sh', [
     '-ec',
@@ -37,7 +42,9 @@ export async function startGuestStandIn(name: string, id: string, macAddress: st
       inGuest('tuntap add eth0 mode tap') +
       inGuest(`link set eth0 address ${macAddress} up`) +
       inGuest(`address add ${GUEST_ADDRESS}/24 dev eth0`) +
-      inGuest(`route add default via ${GATEWAY}`),
+      inGuest(`route add default via ${GATEWAY}`) +
+      (ipv6 ? inGuest(`address add ${ipv6}/128 dev eth0 nodad`) : '') +
+      (ipv6 ? inGuest(`-6 route add default via ${GATEWAY6} dev eth0`) : ''),
   ])
   const inside = ['nsenter', `--net=/run/netns/${name}`]
   const [command, ...args] = [

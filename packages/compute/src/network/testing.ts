@@ -19,3 +19,20 @@ export async function rulesTo(address: string): Promise<string[]> {
   const { stdout } = await runCommand('nft', ['list', 'table', 'inet', HOST_TABLE])
   return stdout.split('\n').filter((line) => line.includes(`${address} .`))
 }
+
+/** Whatever there is of an address of a machine's own on this host. */
+export async function addressTraces(address: string): Promise<string[]> {
+  const listings = await Promise.all([
+    runCommand('ip', ['route']),
+    runCommand('ip', ['rule']),
+    runCommand('ip', ['-4', 'neigh', 'show', 'proxy']),
+    runCommand('ip', ['-6', 'route']),
+    runCommand('ip', ['-6', 'neigh', 'show', 'proxy']),
+    runCommand('nft', ['list', 'table', 'inet', HOST_TABLE]),
+  ])
+  return listings
+    .flatMap(({ stdout }) => stdout.split('\n'))
+    .filter((line) =>
+      new RegExp(`(^|[^0-9a-f.:])${address.replaceAll('.', '\\.')}([^0-9a-f.:]|$)`).test(line),
+    )
+}

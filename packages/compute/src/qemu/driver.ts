@@ -12,11 +12,12 @@ import { createImageStore } from '../images/image-store.ts'
 import { createMachineNetworks } from '../network/machine-networks.ts'
 import { defaultEgress, type EgressPolicy } from '../network/machine-ruleset.ts'
 import { checkPolicy, openPolicy } from '../network/network-policy.ts'
+import type { AddressRouting } from '../network/own-addresses.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import type { VpsSnapshots } from '../snapshot.ts'
-import { DriverError, type SshAddress, type VpsDriver } from '../vps-driver.ts'
+import { DriverError, type VpsDriver } from '../vps-driver.ts'
 import { findAcceleration, type Verdict } from './acceleration.ts'
-import { type GuestNetwork, macAddress } from './command-line.ts'
+import type { GuestNetwork } from './command-line.ts'
 import { createQemuConsole } from './console.ts'
 import { diskSizeGb, growDisk } from './disk.ts'
 import {
@@ -30,7 +31,6 @@ import {
   launchGuest,
   limitSerialLog,
   readBoot,
-  readNetworkPolicy,
   readRecord,
   resetGuest,
   runningPid,
@@ -51,6 +51,7 @@ import {
   type UserIds,
 } from './machine-users.ts'
 import { measureDisk, measureProcess } from './measure.ts'
+import { networkSpecOf, unsupported } from './network-spec.ts'
 import { powerActions } from './power-actions.ts'
 import { makeChangeSeed } from './seed.ts'
 import { createQemuSnapshots } from './snapshots.ts'
@@ -78,6 +79,8 @@ export interface QemuDriverOptions
   stopTimeoutMs?: number
   /** What no machine may reach. Default: `defaultEgress`. */
   egress?: EgressPolicy
+  /** How machines' own addresses come to this host. Default: they are routed to it. */
+  addressRouting?: AddressRouting
 }
 
 export interface QemuDriver extends VpsDriver, Pick<MachineMaker, 'keepTemplate'> {
@@ -108,6 +111,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     diskLimits: disk = defaultDiskLimits,
     stopTimeoutMs = 60_000,
     egress = defaultEgress,
+    addressRouting = {},
   } = options
   if (Buffer.byteLength(dataFolder) > DATA_FOLDER_BYTES)
     throw new Error(
@@ -120,7 +124,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const oneByOne = oneAtATime()
   const clockOptions = hostClockOptions()
   const ssh = sshWatch(clock)
-  const networks = createMachineNetworks(egress, log)
+  const networks = createMachineNetworks(egress, log, addressRouting)
   const groups = createControlGroups({ parent, disk, dataFolder, log })
   const users = createMachineUsers(machines, user && userIds)
   const userOf = (guest: Guest) => users.of(guest.id, guest.folder)
@@ -165,24 +169,25 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   /** Makes what QEMU runs within. Around one that runs already nothing is made: it stays as it was started. */
   const surround = async (guest: Guest, record: GuestRecord) => {
     const isOwn = await networks.isPossible()
+    if (!isOwn && record.addresses?.ipv4) throw unsupported()
     const listen = listenAddress(record.sshAddress)
     const owner = await userOf(guest)
     let limits: string[] = []
     if (!(await runningPid(guest))) {
       await giveFolder(guest.folder, owner, [guest.disk, guest.seed, guest.changeSeed, guest.serialLog])
-      if (isOwn) await makeNetwork(guest, listen)
+      if (isOwn) await makeNetwork(guest, record)
       if (await groups.isPossible()) limits = await groups.make(guest.id, record)
     }
     const network: GuestNetwork = isOwn ? { kind: 'tap' } : { kind: 'user', listen }
     return { network, within: isOwn ? networks.enter(guest.id) : [], limits, listen, user: owner }
   }
 
-  const makeNetwork = async (guest: Guest, listen: SshAddress) => {
+  const makeNetwork = async (guest: Guest, record: GuestRecord) => {
+    const spec = await networkSpecOf(guest, record)
     // Rules would win over a program that listens there, and it would never know.
-    if (!(await isFreePort(listen.port, listen.host)))
-      throw new DriverError('port_taken', `Port ${listen.port} of ${listen.host} is taken`)
-    const policy = await readNetworkPolicy(guest)
-    await networks.make(guest.id, { macAddress: macAddress(guest.id), listen, policy })
+    if (spec.listen && !(await isFreePort(spec.listen.port, spec.listen.host)))
+      throw new DriverError('port_taken', `Port ${spec.listen.port} of ${spec.listen.host} is taken`)
+    await networks.make(guest.id, spec)
   }
 
   const maker = createMachineMaker({
@@ -245,9 +250,9 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         if (!(await maker.isMade(guest))) await maker.make(guest, spec)
         // Another process is at it.
         if (!(await maker.isMade(guest))) return
-        const { vcpus, memoryMb, sshAddress } = spec
+        const { vcpus, memoryMb, sshAddress, addresses } = spec
         const diskGb = await grow(guest, spec.diskGb)
-        await writeRecord(guest, { vcpus, memoryMb, sshAddress, diskGb })
+        await writeRecord(guest, { vcpus, memoryMb, sshAddress, addresses, diskGb })
 
         if (!(await isFirstBootPending(guest))) return
         if (!(await runningPid(guest))) return start(guest)
@@ -271,12 +276,10 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       checkPolicy(policy)
       const guest = await known(id)
       await oneByOne(id, async () => {
-        if (!(await networks.isPossible()) && !isDeepStrictEqual(policy, openPolicy))
-          throw new DriverError('unsupported', 'This host allows machines no networks of their own')
+        if (!(await networks.isPossible()) && !isDeepStrictEqual(policy, openPolicy)) throw unsupported()
         await writeNetworkPolicy(guest, policy)
         if (!(await networks.isMade(id))) return
-        const { sshAddress } = (await readRecord(guest))!
-        await networks.make(id, { macAddress: macAddress(id), listen: listenAddress(sshAddress), policy })
+        await networks.make(id, await networkSpecOf(guest, (await readRecord(guest))!))
       })
     },
 

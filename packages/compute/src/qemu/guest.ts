@@ -9,6 +9,7 @@ import {
   stopDetached,
 } from '@coinrack/host/detached-process.ts'
 import { type NetworkPolicy, openPolicy } from '../network/network-policy.ts'
+import type { OwnAddresses } from '../network/own-addresses.ts'
 import { DriverError, type SshAddress } from '../vps-driver.ts'
 import type { Accelerator, GuestNetwork } from './command-line.ts'
 import { guestArguments, guestFiles, QEMU } from './command-line.ts'
@@ -20,6 +21,7 @@ export interface GuestRecord {
   vcpus: number
   memoryMb: number
   sshAddress: SshAddress
+  addresses?: OwnAddresses
   /** What the disk has grown to, its partition included. */
   diskGb?: number
 }

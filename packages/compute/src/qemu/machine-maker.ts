@@ -73,8 +73,9 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
 
   const clonesAreMade = async () =>
     instant === 'on' || (instant === 'auto' && (await host()).accelerator === 'tcg')
-  /** What only a boot can do for a machine, and what its buyer wanted. */
-  const mayBeClone = async (spec: VpsSpec) => spec.boot !== 'cold' && (await clonesAreMade())
+  /** What only a boot can do for a machine, such as an IPv6 address of its own, and what its buyer wanted. */
+  const mayBeClone = async ({ boot, addresses }: VpsSpec) =>
+    boot !== 'cold' && !addresses?.ipv6 && (await clonesAreMade())
   const isMade = async (guest: Guest) => (await exists(guest.disk)) && !(await isClonePending(guest))
 
   /** @returns whether the machine is a clone now; when not, nothing of one is left */
@@ -135,10 +136,11 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
   }
 }
 
-const recordOf = ({ vcpus, memoryMb, sshAddress, diskGb }: VpsSpec): GuestRecord => ({
+const recordOf = ({ vcpus, memoryMb, sshAddress, addresses, diskGb }: VpsSpec): GuestRecord => ({
   vcpus,
   memoryMb,
   sshAddress,
+  addresses,
   diskGb,
 })
 

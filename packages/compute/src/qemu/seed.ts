@@ -1,15 +1,15 @@
+import { RESOLVER } from '../network/addresses.ts'
 import type { BootChange, VpsSpec } from '../vps-driver.ts'
+import { GUEST_NETWORK_FILE, guestNetworkFile } from './guest-network-file.ts'
 import { makeTar, type TarEntry } from './tar.ts'
-
-/** The addresses inside QEMU's user network, the same for every machine. */
-const GUEST_ADDRESS = '10.0.2.15/24'
-const GATEWAY = '10.0.2.2'
-const RESOLVER = '10.0.2.3'
 
 const SEED_UNIT_BYTES = 64 * 1024
 
 /** What a machine's seed says of it. */
-export type Personality = Pick<VpsSpec, 'hostname' | 'sshAuthorizedKeys' | 'rootPasswordHash' | 'sshHostKey'>
+export type Personality = Pick<
+  VpsSpec,
+  'hostname' | 'sshAuthorizedKeys' | 'rootPasswordHash' | 'sshHostKey' | 'addresses'
+>
 
 /** The seed disk of a machine: a tar of the files that its first boot lays over the image. */
 export const makeSeed = (personality: Personality, mtime: Date): Buffer =>
@@ -20,18 +20,8 @@ export const noSeed = (): Buffer => Buffer.alloc(SEED_UNIT_BYTES)
 
 /** The files that make a copy of an image one particular machine. */
 export function personalFiles(personality: Personality): TarEntry[] {
-  const { hostname, sshAuthorizedKeys, rootPasswordHash, sshHostKey } = personality
+  const { hostname, sshAuthorizedKeys, rootPasswordHash, sshHostKey, addresses } = personality
   const lines = (...text: string[]) => `${text.join('\n')}\n`
-  const network = lines(
-    ...['[Match]', 'Name=en* eth*', ''],
-    ...[
-      '[Network]',
-      `Address=${GUEST_ADDRESS}`,
-      `Gateway=${GATEWAY}`,
-      'LinkLocalAddressing=no',
-      'IPv6AcceptRA=no',
-    ],
-  )
   return [
     { path: 'etc/hostname', mode: 0o644, content: lines(hostname) },
     {
@@ -44,7 +34,7 @@ export function personalFiles(personality: Personality): TarEntry[] {
       ),
     },
     { path: 'etc/resolv.conf', mode: 0o644, content: lines(`nameserver ${RESOLVER}`) },
-    { path: 'etc/systemd/network/10-uplink.network', mode: 0o644, content: network },
+    { path: GUEST_NETWORK_FILE, mode: 0o644, content: guestNetworkFile(addresses) },
     { path: 'etc/ssh/ssh_host_ed25519_key', mode: 0o600, content: lines(sshHostKey.privateKey.trim()) },
     { path: 'etc/ssh/ssh_host_ed25519_key.pub', mode: 0o644, content: lines(sshHostKey.publicKey.trim()) },
     { path: 'root/.ssh/', mode: 0o700 },

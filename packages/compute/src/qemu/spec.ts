@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net'
+import { areAddresses } from '../network/own-addresses.ts'
 import { type BootChange, DriverError, type VpsSpec } from '../vps-driver.ts'
 
 const ID = /^vps_[0-9a-hjkmnp-tv-z]{26}$/
@@ -25,6 +26,7 @@ export function checkSpec(spec: VpsSpec): void {
     rootPasswordHash,
     sshHostKey,
     sshAddress,
+    addresses = {},
   } = spec
   const rules: [string, boolean][] = [
     [`id ${id}`, isMachineId(id)],
@@ -39,6 +41,11 @@ export function checkSpec(spec: VpsSpec): void {
     [
       `port ${sshAddress.port}`,
       Number.isInteger(sshAddress.port) && sshAddress.port > 0 && sshAddress.port < 65536,
+    ],
+    [`addresses ${JSON.stringify(addresses)}`, areAddresses(addresses)],
+    [
+      `sshAddress ${sshAddress.host}:${sshAddress.port} beside its own address`,
+      addresses.ipv4 === undefined || (sshAddress.host === addresses.ipv4 && sshAddress.port === 22),
     ],
   ]
   const broken = rules.filter(([, holds]) => !holds).map(([name]) => name)

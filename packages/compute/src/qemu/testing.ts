@@ -37,7 +37,9 @@ export async function makeSshAccess(change: Partial<VpsSpec> = {}): Promise<SshA
   })
 
   const knownHosts = join(folder, 'known_hosts')
-  await writeFile(knownHosts, `[127.0.0.1]:${port} ${host.publicKey}\n`)
+  // A machine that shares the host's address is reached on loopback too.
+  const at = spec.addresses?.ipv4 ?? '127.0.0.1'
+  await writeFile(knownHosts, `${port === 22 ? at : `[${at}]:${port}`} ${host.publicKey}\n`)
   const askPass = join(folder, 'ask-pass')
   await writeFile(askPass, `#!/bin/sh\necho '${PASSWORD}'\n`, { mode: 0o700 })
 
@@ -47,7 +49,7 @@ export async function makeSshAccess(change: Partial<VpsSpec> = {}): Promise<SshA
     { env = {}, input }: { env?: Record<string, string>; input?: Uint8Array | undefined } = {},
   ) => {
     const strict = ['-F', 'none', '-o', `UserKnownHostsFile=${knownHosts}`, '-o', 'StrictHostKeyChecking=yes']
-    const target = ['-o', 'ConnectTimeout=60', '-p', String(port), 'root@127.0.0.1', command]
+    const target = ['-o', 'ConnectTimeout=60', '-p', String(port), `root@${at}`, command]
     const { stdout } = await runCommand('ssh', [...strict, ...options, ...target], {
       env,
       timeoutMs: LONGEST_MS,

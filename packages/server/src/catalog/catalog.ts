@@ -12,7 +12,8 @@ const CatalogPlan = z.strictObject({
   slug: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/),
   name: z.string().min(1),
   description: z.string(),
-  network: z.literal('nat'),
+  /** `dedicated`: with an IPv4 address of its own. */
+  network: z.enum(['nat', 'dedicated']),
   vcpus: z.number().int().min(1).max(64),
   memory_mb: z.number().int().min(512),
   disk_gb: z.number().int().min(3),
@@ -40,6 +41,12 @@ export interface Catalog {
   region: string
   plans: CatalogPlan[]
 }
+
+/** What can be sold here: without addresses to give, no plan that comes with one. */
+export const sellable = (catalog: Catalog, { addressPool }: { addressPool: unknown[] }): Catalog => ({
+  ...catalog,
+  plans: catalog.plans.filter(({ network }) => network === 'nat' || addressPool.length > 0),
+})
 
 /**
  * Reads what is sold from the text of a catalog file.

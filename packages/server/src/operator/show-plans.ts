@@ -13,7 +13,7 @@ export function showPlans({ region, plans }: Catalog): Result {
   return {
     json: { region, plans: shown },
     text: table(
-      ['slug', 'name', 'vcpus', 'memory_mb', 'disk_gb', 'transfer_gb', 'price', 'price_hourly'],
+      ['slug', 'name', 'network', 'vcpus', 'memory_mb', 'disk_gb', 'transfer_gb', 'price', 'price_hourly'],
       shown,
     ),
   }

@@ -3,11 +3,17 @@ import type { Queryable, Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
 import type { Ordering } from '../seams.ts'
 import type { Services } from '../services.ts'
+import { freeAddress } from './own-address.ts'
 
 /** What machines take of the host. */
 export interface Share {
   memory_mb: number
   disk_gb: number
+}
+
+/** What is left of it, and whether an address is. */
+export interface FreeShare extends Share {
+  hasAddress: boolean
 }
 
 /** Any number: whoever places a machine holds it until the machine is written down. */
@@ -19,7 +25,8 @@ export async function lockPlacement(tx: Transaction): Promise<void> {
 }
 
 /** What no machine has taken, wanted ones included. */
-export async function freeShare(db: Queryable, { driver }: Services): Promise<Share> {
+export async function freeShare(db: Queryable, services: Services): Promise<FreeShare> {
+  const { driver } = services
   const total = await driver.capacity()
   const { rows } = await db.query<{ memory_mb: bigint; disk_gb: bigint }>(
     `select coalesce(sum(memory_mb), 0)::bigint as memory_mb, coalesce(sum(disk_gb), 0)::bigint as disk_gb
@@ -29,17 +36,20 @@ export async function freeShare(db: Queryable, { driver }: Services): Promise<Sh
   return {
     memory_mb: total.memoryMb - Number(taken.memory_mb),
     disk_gb: total.diskGb - Number(taken.disk_gb),
+    hasAddress: (await driver.hasOwnNetworks()) && (await freeAddress(db, services)) !== undefined,
   }
 }
 
 /** For the catalog: which sizes would fit now. */
 export const roomFor: Ordering['roomFor'] = async (services) => {
   const free = await freeShare(services.db, services)
-  return (share) => fits(share, free)
+  return (plan) => fits(plan, free)
 }
 
-export const fits = (wanted: Share, free: Share) =>
-  wanted.memory_mb <= free.memory_mb && wanted.disk_gb <= free.disk_gb
+export const fits = (wanted: Share & { network?: 'nat' | 'dedicated' }, free: FreeShare) =>
+  wanted.memory_mb <= free.memory_mb &&
+  wanted.disk_gb <= free.disk_gb &&
+  (wanted.network !== 'dedicated' || free.hasAddress)
 
 const RETRY_S = 60
 

@@ -81,6 +81,9 @@ describe('firewall', () => {
     [{ protocol: 'icmp' }, 'rules.0.ports'],
     [{ cidr: '203.0.113.0/33' }, 'rules.0.cidr'],
     [{ cidr: '256.1.1.1' }, 'rules.0.cidr'],
+    [{ cidr: '2001:db8::/129' }, 'rules.0.cidr'],
+    [{ cidr: '2001:db8::1::2' }, 'rules.0.cidr'],
+    [{ cidr: '::ffff:10.0.0.1' }, 'rules.0.cidr'],
     [{ action: 'reject' }, 'rules.0.action'],
   ])('error: a rule with %j', async (change, path) => {
     const rule = { action: 'allow', direction: 'in', protocol: 'tcp', ports: ['22'], ...change }

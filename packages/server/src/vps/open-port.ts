@@ -13,10 +13,12 @@ export const openPort: Handler<'openPort'> = async ({ input, db, services, fail 
   const id = input.service_id
   // Before the machine's own lock, in the order in which orders take them.
   await lockPlacement(db)
-  const { status, ssh_host } = await lockVps(db, id)
+  const { status, ssh_host, ipv4 } = await lockVps(db, id)
   if (!hasNetwork(status)) throw fail('service_busy', `The VPS is ${status}`)
   if (!(await services.driver.hasOwnNetworks()))
     throw fail('network_unavailable', 'Machines here have no network of their own')
+  // Every port of an address of its own leads to the machine already.
+  if (ipv4 !== null) return portView({ ...input, publicPort: input.port }, ssh_host)
   const { ports } = await networkOf(db, id)
   const open = ports.find(({ protocol, port }) => protocol === input.protocol && port === input.port)
   if (open) return portView(open, ssh_host)

@@ -13,6 +13,7 @@ import { metricsOf, type Sample } from './metrics.ts'
 import { moveSshPort } from './move-ssh-port.ts'
 import { freePorts } from './network-store.ts'
 import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
+import { unwantNames } from './rdns/rdns-store.ts'
 import { tellChange } from './tell-change.ts'
 import { handOverAtBoot, tellGuest } from './tell-guest.ts'
 import { type Metrics, recordVps, updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts'
@@ -158,6 +159,7 @@ async function take(
       await driver.destroy(id)
       await inTransaction(db, async (tx) => {
         await freePorts(tx, id)
+        await unwantNames(tx, id, clock.now())
         await updateVps(tx, id, { machine_gone_at: clock.now() })
         await settleWork(tx, id, clock.now())
         await announce(tx, id)
@@ -227,5 +229,6 @@ function specOf({ sealer }: Services, row: VpsRow): VpsSpec {
     },
     sshAddress: { host: row.ssh_host, port: row.ssh_port },
     boot: row.boot,
+    addresses: { ...(row.ipv4 && { ipv4: row.ipv4 }), ...(row.ipv6 && { ipv6: row.ipv6 }) },
   }
 }

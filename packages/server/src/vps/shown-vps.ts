@@ -12,6 +12,7 @@ export type ShownVps = Pick<
   | 'hostname'
   | 'ssh_host'
   | 'ssh_port'
+  | 'ipv6'
   | 'ssh_host_public_key'
   | 'password_available'
   | 'status'
@@ -35,7 +36,7 @@ export type ShownVpsJson = Omit<ShownVps, 'price' | 'paid_until' | 'created_at' 
 }
 
 export const SHOWN_VPS = `
-select account_id, id, order_id, product, os_id, os_name, region, hostname, ssh_host, ssh_port, ssh_host_public_key,
+select account_id, id, order_id, product, os_id, os_name, region, hostname, ssh_host, ssh_port, ipv6, ssh_host_public_key,
   root_password is not null as password_available, status, ssh_ready, failure_reason, observation,
   price::text as price, paid_until, cancel_at_period_end, created_at
 from vps`

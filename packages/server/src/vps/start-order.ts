@@ -3,10 +3,11 @@ import { placeHold } from '../ledger/hold.ts'
 import { offeredImages } from '../os-images.ts'
 import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
-import { fits, freePublicPort, freeShare, lockPlacement, noRoom } from './capacity.ts'
+import { fits, freeShare, lockPlacement, noRoom } from './capacity.ts'
 import { liveVpsOf, type OrderRow, setOrderStatus } from './order-store.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
+import { takePlace } from './take-place.ts'
 import { insertVps } from './vps-store.ts'
 
 /**
@@ -16,7 +17,7 @@ import { insertVps } from './vps-store.ts'
  * @throws OperationError `budget_exceeded`; `capacity` when no machine can be placed now, before anything is held
  */
 export async function startOrder(tx: Transaction, services: Services, order: OrderRow): Promise<void> {
-  const { catalog, clock, config, driver, newId, random, sealer } = services
+  const { catalog, clock, driver, newId, random, sealer } = services
   const plan = catalog.plans.find(({ slug }) => slug === order.product)
   const image = (await offeredImages(driver)).find(({ osId }) => osId === order.os_id)
   if (!plan || !image) throw noRoom('This plan or image is no longer offered')
@@ -24,8 +25,7 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
 
   await lockPlacement(tx)
   if (!fits(plan, await freeShare(tx, services))) throw noRoom('There is no room for a machine of this plan')
-  const port = await freePublicPort(tx, services)
-  if (port === undefined) throw noRoom('There is no free SSH port')
+  const place = await takePlace(tx, services, plan.network)
 
   const now = clock.now()
   const holdId = newId('hold')
@@ -55,8 +55,7 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     memory_mb: plan.memory_mb,
     disk_gb: plan.disk_gb,
     ssh_key: order.ssh_key,
-    ssh_host: config.publicIp,
-    ssh_port: port,
+    ...place,
     ssh_host_public_key: hostKey.publicKey,
     ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${order.service_id}`),
     root_password: sealer.seal(password, `root-password:${order.service_id}`),

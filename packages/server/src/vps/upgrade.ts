@@ -4,11 +4,12 @@ import type { ShownVps } from './shown-vps.ts'
 import type { VpsRow } from './vps-store.ts'
 
 export type Plan = Services['catalog']['plans'][number]
-type Size = Pick<VpsRow, 'product' | 'vcpus' | 'memory_mb' | 'disk_gb'>
+type Size = Pick<VpsRow, 'product' | 'vcpus' | 'memory_mb' | 'disk_gb' | 'ipv4'>
 
-/** Whether a VPS can become one of this plan: nothing of it shrinks. */
+/** Whether a VPS can become one of this plan: nothing of it shrinks, and its address stays. */
 export const isLarger = (plan: Plan, now: Size) =>
   plan.slug !== now.product &&
+  plan.network === (now.ipv4 === null ? 'nat' : 'dedicated') &&
   plan.vcpus >= now.vcpus &&
   plan.memory_mb >= now.memory_mb &&
   plan.disk_gb >= now.disk_gb

@@ -29,6 +29,9 @@ export interface VpsRow {
   ssh_key: string | null
   ssh_host: string
   ssh_port: number
+  /** Of its own. */
+  ipv4: string | null
+  ipv6: string | null
   ssh_host_public_key: string
   ssh_host_private_key: Buffer
   root_password_hash: string
@@ -69,7 +72,7 @@ export interface VpsRow {
 }
 
 const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, region, hostname, vcpus, memory_mb, disk_gb,
-  ssh_key, ssh_host, ssh_port, ssh_host_public_key, ssh_host_private_key, root_password_hash,
+  ssh_key, ssh_host, ssh_port, ipv4, ipv6, ssh_host_public_key, ssh_host_private_key, root_password_hash,
   root_password is not null as password_available, wanted, wanted_boot, forced, status, done_boot, ssh_ready,
   failure_reason, attempts, observation, provisioning_since, price, price_hourly, period_from, paid_until,
   cancel_at_period_end, wanted_network, done_network, created_at, machine_gone_at, hostname_pending,
@@ -93,6 +96,8 @@ export type NewVps = Pick<
   | 'ssh_key'
   | 'ssh_host'
   | 'ssh_port'
+  | 'ipv4'
+  | 'ipv6'
   | 'ssh_host_public_key'
   | 'ssh_host_private_key'
   | 'root_password_hash'

@@ -14,6 +14,7 @@ export function vpsView(row: ShownVps): z.output<typeof Vps> {
     failure_reason: row.failure_reason,
     hostname: row.hostname,
     ip: row.ssh_host,
+    ipv6: row.ipv6,
     ssh_user: SSH_USER,
     ssh_port: row.ssh_port,
     ssh: {
@@ -21,7 +22,10 @@ export function vpsView(row: ShownVps): z.output<typeof Vps> {
       port: row.ssh_port,
       user: SSH_USER,
       command: `ssh -p ${row.ssh_port} ${SSH_USER}@${row.ssh_host}`,
-      known_hosts: [`${knownHost(row.ssh_host, row.ssh_port)} ${row.ssh_host_public_key}`],
+      known_hosts: [
+        knownHost(row.ssh_host, row.ssh_port),
+        ...(row.ipv6 === null ? [] : [knownHost(row.ipv6, 22)]),
+      ].map((host) => `${host} ${row.ssh_host_public_key}`),
     },
     password_available: row.password_available,
     product: row.product,

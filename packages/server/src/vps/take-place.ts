@@ -1,0 +1,33 @@
+import type { Transaction } from '../database/transaction.ts'
+import type { Services } from '../services.ts'
+import { freePublicPort, noRoom } from './capacity.ts'
+import { freeAddress, nextIpv6 } from './own-address.ts'
+import type { NewVps } from './vps-store.ts'
+
+const SSH_PORT = 22
+
+type Place = Pick<NewVps, 'ssh_host' | 'ssh_port' | 'ipv4'>
+
+/**
+ * Where a new machine is reached: at an address of its own, or at a port of the host's. Under the placement lock.
+ * @throws OperationError `capacity` when there is none
+ */
+export async function takePlace(
+  tx: Transaction,
+  services: Services,
+  network: 'nat' | 'dedicated',
+): Promise<Place & Pick<NewVps, 'ipv6'>> {
+  const place = await takeIpv4(tx, services, network)
+  return { ...place, ipv6: await nextIpv6(tx, services) }
+}
+
+async function takeIpv4(tx: Transaction, services: Services, network: 'nat' | 'dedicated'): Promise<Place> {
+  if (network === 'nat') {
+    const port = await freePublicPort(tx, services)
+    if (port === undefined) throw noRoom('There is no free SSH port')
+    return { ssh_host: services.config.publicIp, ssh_port: port, ipv4: null }
+  }
+  const ipv4 = await freeAddress(tx, services)
+  if (ipv4 === undefined) throw noRoom('There is no free address')
+  return { ssh_host: ipv4, ssh_port: SSH_PORT, ipv4 }
+}
