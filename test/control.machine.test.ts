@@ -242,13 +242,41 @@ test('behavior: killed while it is reinstalled, the machine is another one at th
   expect(await guestsOf(id)).toBe(1)
 })
 
-test('behavior: the new system can be talked to as well, and nothing is left after the end', async () => {
+test('behavior: the new system can be talked to as well', async () => {
   const answer = await customer.runOnVps({
     service_id: id,
     command: 'head -c 2000000 /dev/zero; hostname >&2',
   })
   expect(answer).toMatchObject({ stderr: 'night\n', exit_code: 0, truncated: true })
   expect(answer.stdout).toHaveLength(1024 * 1024)
+})
+
+/** Brings back the disk that was kept before the machine lost it. */
+async function restored(reason: 'reinstall' | 'cancel') {
+  const { items } = await customer.listSnapshots({ service_id: id, wait: 'settled', timeout: 50 })
+  const kept = items.find((snapshot) => snapshot.reason === reason)
+  expect(kept).toMatchObject({ status: 'ready', consistency: 'guest' })
+  await customer.restoreSnapshot({ service_id: id, snapshot_id: kept!.id })
+  await killOnce(3)
+  await waitForSsh(customer, id, { reveal: false })
+}
+
+test('behavior: the old disk can be had back after the reinstall, and after a cancellation; killed meanwhile', async () => {
+  const before = await shown()
+  await took('restore after reinstall', restored('reinstall'))
+  const look = `. /etc/os-release; echo $VERSION_CODENAME; sha256sum <"/root/a file's name" | wc -l; hostname`
+  expect(await inside(look)).toBe('bookworm\n1\nnight')
+  expect((await shown()).ssh).toEqual(before.ssh)
+  const { operation } = await customer.cancelService({ service_id: id, mode: 'immediate', confirm: 'night' })
+  expect(await ended(operation)).toMatchObject({ status: 'succeeded' })
+  expect(await guestsOf(id)).toBe(0)
+  await took('restore after cancellation', restored('cancel'))
+  expect(await inside(look)).toBe('bookworm\n1\nnight')
+  expect(await shown()).toMatchObject({ status: 'active', ssh: before.ssh })
+  expect(await guestsOf(id)).toBe(1)
+})
+
+test('behavior: nothing is left after the end', async () => {
   const { operation } = await customer.cancelService({ service_id: id, mode: 'immediate', confirm: 'night' })
   expect(await ended(operation)).toMatchObject({ kind: 'cancel', status: 'succeeded' })
   expect(await guestsOf(id)).toBe(0)

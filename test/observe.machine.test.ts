@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -203,8 +203,12 @@ test('behavior: nothing is left after the cancel', async () => {
   await customer.createSnapshot({ service_id: id })
   await customer.cancelService({ service_id: id, mode: 'immediate', confirm: 'seen' })
   await vi.waitUntil(async () => (await guestsOf(id)) === 0, { timeout: 60_000, interval: 500 })
-  await vi.waitUntil(async () => (await customer.listSnapshots({ service_id: id })).items.length === 0, {
+  const list = async () => (await customer.listSnapshots({ service_id: id })).items
+  await vi.waitUntil(async () => (await list()).every(({ reason, status }) => reason && status === 'ready'), {
     timeout: 20_000,
     interval: 500,
   })
+  for (const kept of await list()) await customer.deleteSnapshot({ service_id: id, snapshot_id: kept.id })
+  await vi.waitUntil(async () => (await list()).length === 0, { timeout: 20_000, interval: 500 })
+  expect(await readdir(join(service.dataFolder, 'kept-disks'))).toEqual([])
 })

@@ -76,7 +76,7 @@ export const control = {
     path: '/services/{id}/reinstall',
     summary: 'Reinstall a VPS: its disk is wiped',
     description:
-      'Wipes the disk and installs os_id. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true. There is a new one-time root password. Needs confirm: the hostname of the VPS, or DELETE.',
+      'Wipes the disk and installs os_id; the old disk is kept for 24 hours as a snapshot (list_snapshots), the snapshots inside it are not. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true. There is a new one-time root password. Needs confirm: the hostname of the VPS, or DELETE.',
     access: 'manage',
     rate: 'reinstalls',
     resource: 'service',

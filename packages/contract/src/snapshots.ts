@@ -17,6 +17,10 @@ export const Snapshot = z.object({
   id: Id('snapshot'),
   service_id: Id('service'),
   name: z.string(),
+  reason: z
+    .enum(['reinstall', 'cancel'])
+    .nullable()
+    .describe('Taken by the service before that; null for one that was asked for'),
   status: z.enum(snapshotStatuses),
   include_memory: z.boolean(),
   consistency: z
@@ -76,7 +80,7 @@ export const snapshots = {
     path: '/services/{id}/snapshots',
     summary: 'List the snapshots of a VPS',
     description:
-      'Newest first. With wait=settled the answer comes when none is being created, restored or deleted, or after timeout seconds (at most 50).',
+      'Newest first. Those with a reason were taken by the service, delete themselves and do not count against the plan. With wait=settled the answer comes when none is being created, restored or deleted, or after timeout seconds (at most 50).',
     access: 'read',
     rate: 'default',
     resource: 'service',
@@ -98,11 +102,18 @@ export const snapshots = {
     path: '/services/{id}/snapshots/{snapshot_id}/restore',
     summary: 'Bring a VPS back to a snapshot',
     description:
-      'What came after the snapshot is lost, passwords and keys included. With memory the VPS runs on from that moment; without, it boots from the disk of then if it is running now. A snapshot that cannot be read is refused (status damaged), and the VPS stays as it is.',
+      'What came after the snapshot is lost, passwords and keys included. One with a reason brings the whole disk of then back, once, with its system and host key. A cancelled VPS comes back, paid for one month from the balance. With memory the VPS runs on from that moment; without, it boots from the disk of then if it is running now. A snapshot that cannot be read is refused (status damaged), and the VPS stays as it is.',
     effect: 'destructive',
     input: z.strictObject(one),
     output,
-    errors: ['service_busy', 'snapshot_busy'],
+    errors: [
+      'service_busy',
+      'snapshot_busy',
+      'budget_exceeded',
+      'insufficient_balance',
+      'account_owes',
+      'capacity',
+    ],
     example,
     next: watch,
   }),

@@ -173,7 +173,7 @@ export const vps = {
     path: '/services/{id}/cancel',
     summary: 'Cancel a VPS',
     description:
-      'end_of_period (default) keeps it until the paid time ends. immediate needs confirm with its hostname: the VPS and its disk are deleted now, the used time is charged at the hourly price and the rest is credited.',
+      "end_of_period (default) keeps it until the paid time ends. immediate needs confirm with its hostname: the VPS is gone now, the used time is charged at the hourly price and the rest is credited. For 24 hours restore_snapshot of the one that list_snapshots shows brings it back for a new month's price.",
     access: 'manage',
     rate: 'default',
     resource: 'service',

@@ -25,6 +25,8 @@ export const dataLayout = (dataFolder: string) => ({
   baseImages: join(dataFolder, 'base-images'),
   /** Images that the operator added. */
   addedImages: join(dataFolder, 'added-images'),
+  /** Disks that are kept for a while after their machine lost them: one folder for each machine. */
+  keptDisks: join(dataFolder, 'kept-disks'),
   /** Pid files: `service.pid`, and one folder for each kind of detached program. */
   run: join(dataFolder, 'run'),
   servicePidFile: join(dataFolder, 'run', 'service.pid'),

@@ -115,6 +115,7 @@ async function main(): Promise<void> {
     console: driver.console,
     snapshots: driver.snapshots,
     rdns: config.rdnsServer && nsupdateReverseDns({ server: config.rdnsServer, key: config.rdnsKey! }),
+    keptDisks: driver.keptDisks,
     chains: chains.settings.map((settings) => ({ settings, port: viemChain(settings) })),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,

@@ -1,5 +1,6 @@
 import type { VpsConsole } from '@coinrack/compute/console.ts'
 import type { GuestChannel } from '@coinrack/compute/guest-channel.ts'
+import type { KeptDisks } from '@coinrack/compute/kept-disks.ts'
 import type { VpsSnapshots } from '@coinrack/compute/snapshot.ts'
 import type { VpsDriver } from '@coinrack/compute/vps-driver.ts'
 import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
@@ -45,6 +46,7 @@ export interface Services {
   snapshots: VpsSnapshots
   /** Undefined where customers cannot name their addresses. */
   rdns: ReverseDns | undefined
+  keptDisks: KeptDisks
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
   depositAddressOf(counter: bigint): Address

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createFakeConsole, type FakeConsole } from '@coinrack/compute/fake/console.ts'
 import { createFakeDriver, type FakeDriver, type FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
 import { createFakeGuestChannel, type FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
+import { createFakeKeptDisks, type FakeKeptDisks } from '@coinrack/compute/fake/kept-disks.ts'
 import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
@@ -76,6 +77,7 @@ export interface TestService {
   guests: FakeGuestChannel
   console: FakeConsole
   snapshots: FakeSnapshots
+  keptDisks: FakeKeptDisks
   /** Mail that was sent, newest last. */
   mails: Mail[]
   ask(
@@ -126,6 +128,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   const guests = createFakeGuestChannel(driver, guestFolder)
   const fakeConsole = createFakeConsole(driver)
   const snapshots = createFakeSnapshots(driver)
+  const keptDisks = createFakeKeptDisks(driver)
   const mails: Mail[] = []
   const mailer: Mailer = {
     async send(mail) {
@@ -151,6 +154,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     console: fakeConsole,
     snapshots,
     rdns: options.rdns,
+    keptDisks,
     chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
     demo: options.demo,
@@ -215,6 +219,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
     guests,
     console: fakeConsole,
     snapshots,
+    keptDisks,
     mails,
     ask,
     tool,

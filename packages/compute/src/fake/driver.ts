@@ -37,8 +37,10 @@ export interface FakeDriverOptions {
 
 export interface FakeMachine {
   spec: VpsSpec
+  /** False once its disk was set aside. */
+  hasDisk: boolean
   /** When it was started; undefined while it does not run. */
-  startedAt?: Date
+  startedAt?: Date | undefined
   isFirstBootComplete: boolean
   /** What it is observed to have used; a test changes it. */
   metrics?: VpsMetrics
@@ -63,6 +65,8 @@ export interface FakeDriver extends VpsDriver {
   crash(id: string): void
   /** That lead to machines of another service. */
   readonly portsOfOthers: Set<number>
+  /** Makes a machine from what there is of another. */
+  adopt(id: string, machine: FakeMachine): void
 }
 
 export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
@@ -131,6 +135,10 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
       stop(known(id))
     },
 
+    adopt(id, machine) {
+      machines.set(id, machine)
+    },
+
     ensure(spec) {
       return oneByOne(spec.id, async () => {
         calls.push(`ensure ${spec.id}`)
@@ -143,6 +151,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
           const { hostname, rootPasswordHash } = spec
           machines.set(spec.id, {
             spec,
+            hasDisk: true,
             isFirstBootComplete: false,
             starts: 0,
             network: openPolicy,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { serviceUser } from '@coinrack/host/service-user.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DEFAULT_PARENT, groupFolders } from '../control-groups/control-groups.ts'
 import { createImageStore } from '../images/image-store.ts'
+import { keptDisksSuite } from '../kept-disks.suite.ts'
 import { networkTraces } from '../network/testing.ts'
 import { vpsDriverSuite } from '../vps-driver.suite.ts'
 import { bootsWith, findAcceleration } from './acceleration.ts'
@@ -173,5 +174,30 @@ describe('QEMU: what only a real machine shows', { timeout: 8 * 60_000 }, () => 
     const user = await serviceUser()
     const { accelerator } = await findAcceleration({ cacheFolder, image, user })
     expect(await bootsWith(accelerator, { cacheFolder, image, user })).toBe(true)
+  })
+
+  keptDisksSuite('QEMU', async () => {
+    const { spec } = access
+    const inside = async (command: string) => {
+      while (!(await driver.observe(spec.id)).sshReady) await sleep(500)
+      return access.byKey(command)
+    }
+    await driver.power(spec.id, 'start')
+    // Freezing takes an agent that has come up.
+    await inside('until systemctl is-active qemu-guest-agent; do sleep 1; done')
+    return {
+      keptDisks: driver.keptDisks,
+      driver,
+      spec,
+      write: async (text) => void (await inside(`echo '${text}' > /root/state`)),
+      read: () => inside('cat /root/state'),
+      damage: async (keptId) => {
+        const file = await open(join(dataFolder, 'kept-disks', spec.id, `${keptId}.qcow2`), 'r+')
+        // The reference counts of its first clusters.
+        const table = (await file.read(Buffer.alloc(8), 0, 8, 48)).buffer.readBigUInt64BE()
+        await file.write(Buffer.alloc(64, 0xff), 0, 64, Number(table))
+        await file.close()
+      },
+    }
   })
 })

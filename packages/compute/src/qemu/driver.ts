@@ -9,6 +9,7 @@ import { createControlGroups, DEFAULT_PARENT } from '../control-groups/control-g
 import { type DiskLimits, defaultDiskLimits } from '../control-groups/limits.ts'
 import { osImages } from '../images/catalog.ts'
 import { createImageStore } from '../images/image-store.ts'
+import type { KeptDisks } from '../kept-disks.ts'
 import { createMachineNetworks } from '../network/machine-networks.ts'
 import { defaultEgress, type EgressPolicy } from '../network/machine-ruleset.ts'
 import { checkPolicy, openPolicy } from '../network/network-policy.ts'
@@ -41,6 +42,7 @@ import {
 } from './guest.ts'
 import { hostCapacity, listMachines, whileRoomLasts } from './host-capacity.ts'
 import { hostClockOptions } from './host-clock.ts'
+import { createQemuKeptDisks } from './kept-disks.ts'
 import { createMachineMaker, type MachineMaker, type MachineMakerOptions } from './machine-maker.ts'
 import {
   createMachineUsers,
@@ -61,7 +63,10 @@ import { sshWatch } from './ssh-watch.ts'
 
 export interface QemuDriverOptions
   extends Pick<MachineMakerOptions, 'instant' | 'templateNiceness' | 'cloneTimeoutMs'> {
-  /** Machines live in `machines/`, the images that they grew from in `base-images/`. Both can be moved together. */
+  /**
+   * Machines live in `machines/`, disks that are kept after them in `kept-disks/`, the images that both grew from in
+   * `base-images/`. They can be moved together.
+   */
   dataFolder: string
   /** Built images and probe verdicts: may be emptied at any time. */
   cacheFolder: string
@@ -86,6 +91,7 @@ export interface QemuDriverOptions
 export interface QemuDriver extends VpsDriver, Pick<MachineMaker, 'keepTemplate'> {
   console: VpsConsole
   snapshots: VpsSnapshots
+  keptDisks: KeptDisks
   /** Builds the images in the order of the catalog and settles how guests run here; takes minutes on a new host. */
   prepare(onProgress: (line: string) => void): Promise<Verdict>
 }
@@ -222,6 +228,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
 
   return {
     console: createQemuConsole({ known }),
+    keptDisks: createQemuKeptDisks({ dataFolder, machines, userOf, alone: oneByOne }),
     snapshots: createQemuSnapshots({
       userOf,
       clock,

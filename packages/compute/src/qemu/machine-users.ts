@@ -104,6 +104,13 @@ export async function giveFolder(
   }
 }
 
+/** Of a folder that nobody but root is to reach any more, though files in it are still another's. */
+export async function takeFolderBack(folder: string, owner: RunAs | undefined): Promise<void> {
+  if (!owner) return
+  await chown(folder, 0, 0)
+  await chmod(folder, 0o700)
+}
+
 const groupOf = (path: string) =>
   stat(path).then(
     ({ gid }) => gid,

@@ -8,6 +8,7 @@ import { post } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
 import { orderById, setOrderStatus } from './order-store.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { keepDisk } from './snapshot/keep-disk.ts'
 import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
@@ -43,6 +44,7 @@ export const cancelService: Handler<'cancelService'> = async ({ input, caller, d
  */
 async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise<bigint> {
   const at = services.clock.now()
+  await keepDisk(tx, services, row, 'cancel')
   await updateVps(tx, row.id, { wanted: 'deleted', status: 'deleted', ssh_ready: false, root_password: null })
   await tellChange(tx, services, row, { status: 'deleted' })
   const transactionId = services.newId('transaction')
@@ -65,7 +67,7 @@ async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise
     id: transactionId,
     kind: 'refund',
     accountId: row.account_id,
-    reference: `cancel:${row.id}`,
+    reference: `cancel:${row.id}:${row.period_from!.toISOString()}`,
     description,
     postings: [{ from: 'revenue.vps', to: 'customer.available', amount: refund }],
     at,

@@ -57,7 +57,7 @@ const RETRY_S = 60
 export const noRoom = (why: string) =>
   new OperationError('capacity', `${why}; nothing was charged`, { retryAfter: RETRY_S })
 
-const EVERY_ADDRESS = '0.0.0.0'
+export const EVERY_ADDRESS = '0.0.0.0'
 const CANDIDATES = 50
 
 /**
@@ -82,4 +82,15 @@ export async function freePublicPort(
   )
   for (const { port } of rows) if (await isFreePort(port, EVERY_ADDRESS)) return port
   return undefined
+}
+
+/** Whether a machine has the port, also of another service. */
+export async function isPortTaken(tx: Transaction, { driver }: Services, port: number): Promise<boolean> {
+  if ((await driver.usedPorts()).has(port)) return true
+  const { rowCount } = await tx.query(
+    `select from vps where ssh_port = $1 and machine_gone_at is null and ipv4 is null
+     union all select from vps_port where public_port = $1 limit 1`,
+    [port],
+  )
+  return rowCount !== 0
 }

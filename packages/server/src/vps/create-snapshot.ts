@@ -19,8 +19,6 @@ export const createSnapshot: Handler<'createSnapshot'> = async ({ input, db, ser
   const row = await wantSnapshot(db, services, id, {
     name: input.name || at.toISOString().slice(0, 16).replace('T', ' '),
     memory: input.include_memory,
-    automatic: false,
-    expiresAt: null,
   })
   await announce(db, id)
   return { snapshot: snapshotView(row) }

@@ -17,6 +17,7 @@ type Seen = Pick<
   | 'done_boot'
   | 'wanted_disk'
   | 'done_disk'
+  | 'put_back'
   | 'ssh_ready'
   | 'attempts'
   | 'failure_reason'
@@ -61,6 +62,7 @@ export function judgeWork(kind: (typeof workKinds)[number], row: Seen): Verdict 
         ? succeeded('Set: get_vps_status shows it once')
         : running(waiting(row, 'Setting it inside'))
     case 'reinstall':
+      if (row.put_back !== null) return failed(SUPERSEDED)
       if (row.status !== 'reinstalling') return succeeded('Reinstalled')
       if (row.attempts >= MOST_ATTEMPTS) return failed(row.failure_reason ?? 'The machine could not be made')
       return running(row.done_disk < row.wanted_disk ? 'Wiping the disk' : 'Installing')

@@ -36,11 +36,21 @@ function pool({ addressPool, addressGateway }: Services['config']): string[] {
 /** An address that no machine has. Whoever takes it holds the placement lock until that is written down. */
 export async function freeAddress(db: Queryable, { config }: Services): Promise<string | undefined> {
   if (config.addressPool.length === 0) return undefined
+  return chooseAddress(pool(config), await usesOf(db))
+}
+
+/** Whether a machine can have this address of the pool now. */
+export async function isFreeAddress(db: Queryable, { config }: Services, address: string): Promise<boolean> {
+  const present = pool(config).filter((other) => other === address)
+  return chooseAddress(present, await usesOf(db)) !== undefined
+}
+
+async function usesOf(db: Queryable): Promise<AddressUse[]> {
   const { rows } = await db.query<AddressUse>(
     `select ipv4, bool_or(machine_gone_at is null) as taken, max(machine_gone_at) as free_since
      from vps where ipv4 is not null group by ipv4`,
   )
-  return chooseAddress(pool(config), rows)
+  return rows
 }
 
 /** An IPv6 address that no machine had before; null where there are none to give. */

@@ -18,6 +18,7 @@ const row = (change: Partial<Row> = {}): Row => ({
   failure_reason: null,
   wanted_disk: 0,
   done_disk: 0,
+  put_back: null,
   hostname_pending: false,
   next_root_password_hash: null,
   ...change,
@@ -154,6 +155,14 @@ const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
       [booting, ensure],
       [ready, record('active', true)],
       [failed, ensure],
+    ],
+  ],
+  [
+    'reinstalling, to have a kept disk again',
+    { status: 'reinstalling', ssh_ready: false, wanted_disk: 1, done_disk: 1, put_back: 'snp_1' },
+    [
+      [absent, { do: 'put_back', disk: 'snp_1' }],
+      [stopped, { do: 'put_back', disk: 'snp_1' }],
     ],
   ],
   [

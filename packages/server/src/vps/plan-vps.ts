@@ -6,8 +6,10 @@ export type Step =
   | { do: 'ensure' }
   | { do: 'power'; action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset' }
   | { do: 'destroy' }
-  /** Nothing of the old disk is left, so that a new one can be made. */
+  /** The machine loses its disk, so that it can get another. */
   | { do: 'wipe' }
+  /** The disk is one that it had before. */
+  | { do: 'put_back'; disk: string }
   /** The machine is told by its guest agent what was wished for its inside. */
   | { do: 'tell' }
   | { do: 'fail'; reason: string }
@@ -33,6 +35,7 @@ type Wish = Pick<
   | 'failure_reason'
   | 'wanted_disk'
   | 'done_disk'
+  | 'put_back'
   | 'hostname_pending'
   | 'next_root_password_hash'
 >
@@ -64,6 +67,7 @@ export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
 
 function planReinstall(row: Wish, seen: VpsObservation): Step {
   if (row.done_disk < row.wanted_disk) return { do: 'wipe' }
+  if (row.put_back !== null) return { do: 'put_back', disk: row.put_back }
   return seen.sshReady ? { do: 'record', status: 'active', sshReady: true } : { do: 'ensure' }
 }
 

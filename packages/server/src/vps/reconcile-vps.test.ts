@@ -71,6 +71,7 @@ function mortalServices(services: Services, step: ReturnType<typeof mortal>['ste
     ...services,
     driver: mortalPort(services.driver),
     guests: mortalPort(services.guests),
+    keptDisks: mortalPort(services.keptDisks),
     db,
   }
 }
@@ -133,6 +134,9 @@ const expectWork = async (vps: Vps, kinds: string[]) => {
   )
   expect(rows).toEqual(kinds.map((kind) => ({ kind, status: 'succeeded' })))
 }
+/** The snapshots that the service took by itself. */
+const kept = async (vps: Vps) =>
+  (await service.ask('GET', `/services/${vps.id}/snapshots`, { token: vps.token })).body
 const ready = async () => {
   const vps = await order()
   await service.reconcile()
@@ -153,6 +157,42 @@ const stories: Story[] = [
       expect(await statement(vps.token)).toEqual(['charge', 'hold', 'adjustment'])
       await expectToldAll(vps, 'web')
       await expectWork(vps, ['reinstall'])
+      expect(await kept(vps)).toMatchObject([{ reason: 'reinstall', status: 'ready', consistency: 'guest' }])
+      expect(await service.keptDisks.list(vps.id)).toHaveLength(1)
+    },
+  },
+  {
+    name: 'back to before a reinstall: the old disk, and nothing kept',
+    async prepare() {
+      const vps = await ready()
+      await ask(vps, 'reinstall', { os_id: 2, confirm: 'DELETE' })
+      await service.reconcile()
+      const [snapshot] = await kept(vps)
+      await ask(vps, `snapshots/${snapshot.id}/restore`, {})
+      return vps
+    },
+    async expect(vps) {
+      expect(await read(vps)).toMatchObject({ status: 'active', ssh_ready: true, os: { os_id: 1 } })
+      expect(service.driver.machines.get(vps.id)!.spec.image).toBe('debian-12')
+      expect(await kept(vps)).toEqual([])
+      expect(await service.keptDisks.list(vps.id)).toEqual([])
+      await expectToldAll(vps, 'web')
+    },
+  },
+  {
+    name: 'a cancelled one brought back: its disk, and one more charge',
+    async prepare() {
+      const vps = await ready()
+      await ask(vps, 'cancel', { mode: 'immediate', confirm: 'web' })
+      await service.reconcile()
+      const [snapshot] = await kept(vps)
+      await ask(vps, `snapshots/${snapshot.id}/restore`, {})
+      return vps
+    },
+    async expect(vps) {
+      expect(await read(vps)).toMatchObject({ status: 'active', ssh_ready: true })
+      expect(await statement(vps.token)).toEqual(['charge', 'refund', 'charge', 'hold', 'adjustment'])
+      expect(await service.keptDisks.list(vps.id)).toEqual([])
     },
   },
   {

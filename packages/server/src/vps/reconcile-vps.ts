@@ -5,11 +5,11 @@ import {
   type VpsSpec,
 } from '@coinrack/compute/vps-driver.ts'
 import { announce } from '../database/changes.ts'
-import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { networkApplier } from './apply-network.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'
 import { metricsOf, type Sample } from './metrics.ts'
+import { destroyKeepingDisk, putDiskBack, wipeDisk } from './move-disk.ts'
 import { moveSshPort } from './move-ssh-port.ts'
 import { freePorts } from './network-store.ts'
 import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
@@ -142,29 +142,27 @@ async function take(
   step: Step,
   observation: Metrics,
 ): Promise<void> {
-  const { db, driver, clock } = services
+  const { db, clock } = services
   const { id } = row
   switch (step.do) {
     case 'ensure':
-      return ensure(services, row)
+      return tryToMake(services, row, () => services.driver.ensure(specOf(services, row)))
     case 'power':
       return power(services, row, step.action)
     case 'tell':
       await tellGuest(services, row, seen)
       return updateVps(db, id, { observation })
     case 'wipe':
-      await driver.destroy(id)
-      return updateVps(db, id, { done_disk: row.wanted_disk })
+      return wipeDisk(services, row, seen.state !== 'absent')
+    case 'put_back':
+      return tryToMake(services, row, () => putDiskBack(services, id, step.disk))
     case 'destroy':
-      await driver.destroy(id)
-      await inTransaction(db, async (tx) => {
+      return destroyKeepingDisk(services, row, async (tx) => {
         await freePorts(tx, id)
         await unwantNames(tx, id, clock.now())
         await updateVps(tx, id, { machine_gone_at: clock.now() })
         await settleWork(tx, id, clock.now())
-        await announce(tx, id)
       })
-      return
     case 'fail':
       return failVps(services, id, step.reason)
     case 'deliver':
@@ -180,9 +178,9 @@ async function take(
   }
 }
 
-async function ensure(services: Services, row: VpsRow): Promise<void> {
+async function tryToMake(services: Services, row: VpsRow, make: () => Promise<void>): Promise<void> {
   try {
-    await services.driver.ensure(specOf(services, row))
+    await make()
   } catch (error) {
     services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
     if (error instanceof DriverError && error.code === 'port_taken' && (await moveSshPort(services, row)))

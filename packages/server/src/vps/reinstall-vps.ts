@@ -5,6 +5,7 @@ import { noRoom } from './capacity.ts'
 import { checkSshKey } from './check-ssh-key.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
+import { keepDisk } from './snapshot/keep-disk.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
 import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
@@ -28,11 +29,12 @@ export const reinstallVps: Handler<'reinstallVps'> = async (call) => {
   const image = await checkImage(call, row)
   const sshKey =
     input.ssh_key === undefined ? row.ssh_key : await checkSshKey(db, caller.accountId, input.ssh_key, fail)
-  if (!['active', 'stopped', 'rebooting', 'reinstalling'].includes(row.status)) {
+  if (row.put_back !== null || !['active', 'stopped', 'rebooting', 'reinstalling'].includes(row.status)) {
     throw fail('service_busy', `The VPS is ${row.status}`)
   }
   if (!image.ready) throw noRoom(`The image ${image.name} is still being made ready`)
 
+  await keepDisk(db, services, row, 'reinstall')
   const password = makeRootPassword(random)
   const hostKey = input.new_host_key ? makeSshHostKey(random) : undefined
   await updateVps(db, id, {

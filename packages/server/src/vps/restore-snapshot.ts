@@ -1,13 +1,24 @@
 import { announce } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { restoreDisk } from './snapshot/restore-disk.ts'
 import { canBeRestored } from './snapshot/snapshot-state.ts'
+import { lockSnapshot } from './snapshot/snapshot-store.ts'
 import { snapshotView } from './snapshot/snapshot-view.ts'
 import { wantChange } from './snapshot/want-change.ts'
-import { updateVps } from './vps-store.ts'
+import { lockVps, updateVps } from './vps-store.ts'
 
-export const restoreSnapshot: Handler<'restoreSnapshot'> = async ({ input, db }) => {
+export const restoreSnapshot: Handler<'restoreSnapshot'> = async (call) => {
+  const { input, db } = call
   const id = input.service_id
+  const row = await lockVps(db, id)
+  const kept = await lockSnapshot(db, id, input.snapshot_id)
+  if (kept && kept.reason !== null) {
+    const snapshot = await restoreDisk(call, row, kept)
+    await announce(db, id)
+    await announce(db, RECONCILE_VPS)
+    return { snapshot: snapshotView(snapshot) }
+  }
   const { snapshot } = await wantChange(db, id, input.snapshot_id, 'restoring', canBeRestored)
   // Memory that is restored runs, whatever was wanted before.
   if (snapshot.include_memory) await updateVps(db, id, { wanted: 'running', forced: false })

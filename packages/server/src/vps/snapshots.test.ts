@@ -1,11 +1,9 @@
 import type { VpsSnapshots } from '@coinrack/compute/snapshot.ts'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import { createSnapshotReconciler } from './snapshot/reconcile-snapshots.ts'
-import { wantSnapshot } from './snapshot/want-snapshot.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -162,27 +160,12 @@ test('behavior: snapshots go with their machine', async () => {
   await vps.ask('POST')
   await vps.cancel()
   await service.reconcile()
-  const { rows } = await service.services.db.query('select status from vps_snapshot where vps_id = $1', [
-    vps.id,
-  ])
+  const { rows } = await service.services.db.query(
+    'select status from vps_snapshot where vps_id = $1 and reason is null',
+    [vps.id],
+  )
   expect(rows).toEqual([{ status: 'deleted' }, { status: 'deleted' }])
   expect((await vps.ask('POST')).body.code).toBe('service_busy')
-})
-
-test('behavior: an automatic one does not count against the plan, and deletes itself', async () => {
-  const vps = await newVps()
-  const { clock } = service
-  const expiresAt = new Date(clock.now().getTime() + 86_400_000)
-  await inTransaction(service.services.db, (tx) =>
-    wantSnapshot(tx, service.services, vps.id, { name: 'Before', memory: false, automatic: true, expiresAt }),
-  )
-  await service.reconcile()
-  await taken(vps)
-  await taken(vps)
-  expect((await vps.ask('GET')).body).toHaveLength(3)
-  clock.advance(86_400_000)
-  await service.reconcile()
-  expect((await vps.ask('GET')).body).toHaveLength(2)
 })
 
 /** Of each life, from looking for work until after it is written down. */

@@ -1,8 +1,9 @@
+import { isFreePort } from '@coinrack/host/free-port.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
-import { freePublicPort, noRoom } from './capacity.ts'
-import { freeAddress, nextIpv6 } from './own-address.ts'
-import type { NewVps } from './vps-store.ts'
+import { EVERY_ADDRESS, freePublicPort, isPortTaken, noRoom } from './capacity.ts'
+import { freeAddress, isFreeAddress, nextIpv6 } from './own-address.ts'
+import type { NewVps, VpsRow } from './vps-store.ts'
 
 const SSH_PORT = 22
 
@@ -19,6 +20,24 @@ export async function takePlace(
 ): Promise<Place & Pick<NewVps, 'ipv6'>> {
   const place = await takeIpv4(tx, services, network)
   return { ...place, ipv6: await nextIpv6(tx, services) }
+}
+
+/**
+ * Where a machine that was gone is reached: as before where nobody else is by now, else at another address or port. Its
+ * IPv6 address was given to nobody. Under the placement lock.
+ * @throws OperationError `capacity` when there is none
+ */
+export async function takePlaceAgain(
+  tx: Transaction,
+  services: Services,
+  { ssh_host, ssh_port, ipv4 }: Pick<VpsRow, keyof Place>,
+): Promise<Place> {
+  if (ipv4 !== null) {
+    const isFree = await isFreeAddress(tx, services, ipv4)
+    return isFree ? { ssh_host, ssh_port, ipv4 } : takeIpv4(tx, services, 'dedicated')
+  }
+  const isFree = !(await isPortTaken(tx, services, ssh_port)) && (await isFreePort(ssh_port, EVERY_ADDRESS))
+  return isFree ? { ssh_host: services.config.publicIp, ssh_port, ipv4 } : takeIpv4(tx, services, 'nat')
 }
 
 async function takeIpv4(tx: Transaction, services: Services, network: 'nat' | 'dedicated'): Promise<Place> {

@@ -67,6 +67,8 @@ export interface VpsRow {
   rated_from: Date | null
   /** How it comes up on a new disk. */
   boot: 'auto' | 'cold'
+  set_aside_as: string | null
+  put_back: string | null
   /** Something that was asked of it goes on. */
   has_work: boolean
 }
@@ -77,7 +79,8 @@ const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, regio
   failure_reason, attempts, observation, provisioning_since, price, price_hourly, period_from, paid_until,
   cancel_at_period_end, wanted_network, done_network, created_at, machine_gone_at, hostname_pending,
   next_root_password_hash, boot_password_hash, wished_at, wish_failure, wanted_disk, done_disk, period_paid, period_used,
-  rated_from, boot, exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
+  rated_from, boot, set_aside_as, put_back,
+  exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
 
 export type NewVps = Pick<
   VpsRow,
@@ -173,6 +176,15 @@ export async function takeRootPassword(db: Queryable, id: string): Promise<Buffe
   return rows[0]?.root_password
 }
 
+/** The root password that was not shown yet. */
+export async function sealedRootPassword(db: Queryable, id: string): Promise<Buffer | null> {
+  const { rows } = await db.query<{ root_password: Buffer | null }>(
+    'select root_password from vps where id = $1',
+    [id],
+  )
+  return rows[0]!.root_password
+}
+
 /** Changes what is wanted or was seen. Fields that are left out stay. */
 export async function updateVps(
   db: Queryable,
@@ -202,7 +214,9 @@ export async function updateVps(
       | 'disk_gb'
       | 'hostname'
       | 'ssh_key'
+      | 'ssh_host'
       | 'ssh_port'
+      | 'ipv4'
       | 'ssh_host_public_key'
       | 'ssh_host_private_key'
       | 'root_password_hash'
@@ -218,6 +232,8 @@ export async function updateVps(
       | 'period_paid'
       | 'period_used'
       | 'rated_from'
+      | 'set_aside_as'
+      | 'put_back'
     >
   > & { root_password?: Buffer | null; next_root_password?: Buffer | null },
 ): Promise<void> {

@@ -52,7 +52,7 @@ async function workOn(services: Services, row: SnapshotRow): Promise<void> {
   const { id, vps_id, status } = row
   try {
     const consistency = await doWork(services, row)
-    await setSnapshot(db, id, {
+    await setSnapshot(db, id, status, {
       status: nextStatus(status, 'done', row.attempts),
       ...(consistency ? { consistency } : {}),
       failure_reason: null,
@@ -66,19 +66,20 @@ async function workOn(services: Services, row: SnapshotRow): Promise<void> {
     const next = nextStatus(status, outcome, attempts)
     // Whatever was made of it is not left behind.
     if (next === 'failed') await snapshots.remove(vps_id, id)
-    await setSnapshot(db, id, { status: next, failure_reason: reason, attempts })
+    await setSnapshot(db, id, status, { status: next, failure_reason: reason, attempts })
   }
   await announce(db, vps_id)
 }
 
-async function doWork({ snapshots }: Services, { id, vps_id, status, include_memory }: SnapshotRow) {
+async function doWork(services: Services, { id, vps_id, status, reason, include_memory }: SnapshotRow) {
+  const { snapshots, keptDisks } = services
   switch (workOf[status]) {
     case 'take':
       return (await snapshots.take(vps_id, id, { memory: include_memory })).consistency
     case 'restore':
       return void (await snapshots.restore(vps_id, id))
     case 'remove':
-      return void (await snapshots.remove(vps_id, id))
+      return void (await (reason === null ? snapshots : keptDisks).remove(vps_id, id))
   }
 }
 

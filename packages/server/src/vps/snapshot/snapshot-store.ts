@@ -1,12 +1,18 @@
 import type { SnapshotTaken } from '@coinrack/compute/snapshot.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
+import type { KeptSystem } from './kept-system.ts'
 import type { SnapshotStatus } from './snapshot-state.ts'
+
+/** Why the service takes one by itself: before what. Such a one is the disk itself, kept beside the machine. */
+export type SnapshotReason = 'reinstall' | 'cancel'
 
 export interface SnapshotRow {
   id: string
   vps_id: string
   name: string
-  automatic: boolean
+  reason: SnapshotReason | null
+  /** Of one with a reason. */
+  system: KeptSystem | null
   include_memory: boolean
   status: SnapshotStatus
   consistency: SnapshotTaken['consistency'] | null
@@ -17,19 +23,28 @@ export interface SnapshotRow {
 }
 
 const COLUMNS =
-  'id, vps_id, name, automatic, include_memory, status, consistency, failure_reason, attempts, created_at, expires_at'
+  'id, vps_id, name, reason, system, include_memory, status, consistency, failure_reason, attempts, created_at, expires_at'
 
 export async function insertSnapshot(
   tx: Transaction,
   row: Pick<
     SnapshotRow,
-    'id' | 'vps_id' | 'name' | 'automatic' | 'include_memory' | 'created_at' | 'expires_at'
+    'id' | 'vps_id' | 'name' | 'reason' | 'system' | 'include_memory' | 'created_at' | 'expires_at'
   >,
 ): Promise<SnapshotRow> {
   const { rows } = await tx.query<SnapshotRow>(
-    `insert into vps_snapshot (id, vps_id, name, automatic, include_memory, status, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, 'creating', $6, $7) returning ${COLUMNS}`,
-    [row.id, row.vps_id, row.name, row.automatic, row.include_memory, row.created_at, row.expires_at],
+    `insert into vps_snapshot (id, vps_id, name, reason, system, include_memory, status, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, 'creating', $7, $8) returning ${COLUMNS}`,
+    [
+      row.id,
+      row.vps_id,
+      row.name,
+      row.reason,
+      row.system,
+      row.include_memory,
+      row.created_at,
+      row.expires_at,
+    ],
   )
   return rows[0]!
 }
@@ -54,9 +69,9 @@ export async function snapshotLoad(
   vpsId: string,
 ): Promise<{ kept: number; isBusy: boolean }> {
   const { rows } = await tx.query<{ kept: number; busy: boolean }>(
-    `select (count(*) filter (where not automatic and status <> 'failed'))::int as kept,
+    `select (count(*) filter (where status <> 'failed'))::int as kept,
        coalesce(bool_or(status in ('creating', 'restoring', 'deleting')), false) as busy
-     from vps_snapshot where vps_id = $1 and status <> 'deleted'`,
+     from vps_snapshot where vps_id = $1 and status <> 'deleted' and reason is null`,
     [vpsId],
   )
   return { kept: rows[0]!.kept, isBusy: rows[0]!.busy }
@@ -74,24 +89,35 @@ export async function lockSnapshot(
   return rows[0]
 }
 
+export async function snapshotById(db: Queryable, id: string): Promise<SnapshotRow | undefined> {
+  const { rows } = await db.query<SnapshotRow>(`select ${COLUMNS} from vps_snapshot where id = $1`, [id])
+  return rows[0]
+}
+
+/** Changes one, unless its status is another by now. */
 export async function setSnapshot(
   db: Queryable,
   id: string,
+  from: SnapshotStatus,
   change: Partial<Pick<SnapshotRow, 'status' | 'consistency' | 'failure_reason' | 'attempts'>>,
 ): Promise<void> {
   const names = Object.keys(change)
   await db.query(
-    `update vps_snapshot set ${names.map((name, index) => `${name} = $${index + 2}`).join(', ')} where id = $1`,
-    [id, ...Object.values(change)],
+    `update vps_snapshot set ${names.map((name, index) => `${name} = $${index + 3}`).join(', ')}
+     where id = $1 and status = $2`,
+    [id, from, ...Object.values(change)],
   )
 }
 
-/** Whatever is in work on a machine that is there. */
+/** Whatever is in work: inside machines that are there, and kept disks that are to go. Those move with their machine. */
 export async function snapshotsInWork(db: Queryable): Promise<SnapshotRow[]> {
   const { rows } = await db.query<SnapshotRow>(
     `select ${COLUMNS} from vps_snapshot
-     where status in ('creating', 'restoring', 'deleting')
-       and exists (select from vps where vps.id = vps_id and wanted <> 'deleted') order by id`,
+     where case when reason is null
+       then status in ('creating', 'restoring', 'deleting')
+         and exists (select from vps where vps.id = vps_id and wanted <> 'deleted')
+       else status = 'deleting' end
+     order by id`,
   )
   return rows
 }
@@ -100,7 +126,26 @@ export async function snapshotsInWork(db: Queryable): Promise<SnapshotRow[]> {
 export async function forgetSnapshotsOfGone(db: Queryable): Promise<void> {
   await db.query(
     `update vps_snapshot set status = 'deleted'
-     where status <> 'deleted' and exists (select from vps where vps.id = vps_id and wanted = 'deleted')`,
+     where status <> 'deleted' and reason is null
+       and exists (select from vps where vps.id = vps_id and wanted = 'deleted')`,
+  )
+}
+
+/** Forgets the snapshots that were inside a disk which the machine has no more. */
+export async function forgetOwnSnapshots(tx: Transaction, vpsId: string): Promise<void> {
+  await tx.query(
+    `update vps_snapshot set status = 'deleted' where vps_id = $1 and status <> 'deleted' and reason is null`,
+    [vpsId],
+  )
+}
+
+/** Of the disks that are kept of a machine, the newest stays: with the next one they are two. */
+export async function makeRoomForKept(tx: Transaction, vpsId: string): Promise<void> {
+  await tx.query(
+    `update vps_snapshot set status = 'deleting' where id in (
+       select id from vps_snapshot where vps_id = $1 and reason is not null and status = 'ready'
+       order by id desc offset 1)`,
+    [vpsId],
   )
 }
 

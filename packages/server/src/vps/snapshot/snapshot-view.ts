@@ -7,6 +7,7 @@ export const snapshotView = (row: SnapshotRow): z.output<typeof Snapshot> => ({
   id: row.id,
   service_id: row.vps_id,
   name: row.name,
+  reason: row.reason,
   status: row.status,
   include_memory: row.include_memory,
   consistency: row.consistency,

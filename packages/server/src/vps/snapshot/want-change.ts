@@ -37,9 +37,10 @@ export async function wantChange(
   const row = await lockSnapshot(tx, vpsId, snapshotId)
   if (!row) throw new OperationError('not_found', 'This VPS has no such snapshot')
   if (row.status === wanted) return { vps, snapshot: row }
-  await lockForSnapshots(tx, vpsId)
+  // A kept disk is beside the machine, whatever happens to that.
+  if (row.reason === null) await lockForSnapshots(tx, vpsId)
   if (!isPossible(row.status)) throw new OperationError('snapshot_busy', `The snapshot is ${row.status}`)
-  await setSnapshot(tx, row.id, { status: wanted, attempts: 0, failure_reason: null })
+  await setSnapshot(tx, row.id, row.status, { status: wanted, attempts: 0, failure_reason: null })
   await announce(tx, vpsId)
   await announce(tx, RECONCILE_SNAPSHOTS)
   return { vps, snapshot: { ...row, status: wanted, failure_reason: null } }

@@ -9,22 +9,22 @@ export const RECONCILE_SNAPSHOTS = 'reconcile-snapshots'
 /**
  * Wants a snapshot of a machine that is locked and of which none is in work. The reconciler takes it; it is there
  * when its status is `ready`.
- * @param wish an `automatic` one, before something that cannot be taken back, does not count against the plan
  */
 export async function wantSnapshot(
   tx: Transaction,
   services: Services,
   vpsId: string,
-  wish: { name: string; memory: boolean; automatic: boolean; expiresAt: Date | null },
+  wish: { name: string; memory: boolean },
 ): Promise<SnapshotRow> {
   const row = await insertSnapshot(tx, {
     id: services.newId('snapshot'),
     vps_id: vpsId,
     name: wish.name,
-    automatic: wish.automatic,
+    reason: null,
+    system: null,
     include_memory: wish.memory,
     created_at: services.clock.now(),
-    expires_at: wish.expiresAt,
+    expires_at: null,
   })
   await announce(tx, RECONCILE_SNAPSHOTS)
   return row

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectBooksToBalance } from '../ledger/testing.ts'
+import { startTestService, type TestService } from '../testing.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService({
+    env: {
+      COINRACK_ADDRESS_POOL: '198.18.0.0/30',
+      COINRACK_ADDRESS_IPV6: '2001:db8:1:2::/64',
+      COINRACK_RATE_ORDERS: '1000/min',
+    },
+  })
+})
+afterAll(async () => {
+  await expectBooksToBalance(service.services.db)
+  await service.close()
+})
+
+async function newCustomer() {
+  const { token } = await service.customer(500_000_000n)
+  const post = async (path: string, body: object = {}, by = token) => {
+    const answer = await service.ask('POST', path, { token: by, body })
+    await service.reconcile()
+    return answer
+  }
+  const read = async (id: string) => (await service.ask('GET', `/services/${id}`, { token })).body
+  return {
+    post,
+    read,
+    order: async (product: string, by = token) =>
+      (await post('/orders', { product, os_id: 1, hostname: 'web' }, by)).body.service,
+    cancel: (id: string) => post(`/services/${id}/cancel`, { mode: 'immediate', confirm: 'web' }),
+    bringBack: async (id: string, by = token) => {
+      const [kept] = (await service.ask('GET', `/services/${id}/snapshots`, { token })).body
+      return post(`/services/${id}/snapshots/${kept.id}/restore`, {}, by)
+    },
+    child: async (body: object) => (await post('/tokens', body)).body.token as string,
+  }
+}
+
+describe('a VPS with addresses of its own that is brought back', () => {
+  test('default: has those of before, though another address has been free for longer', async () => {
+    const customer = await newCustomer()
+    const [other, vps] = [await customer.order('micro-ip'), await customer.order('micro-ip')]
+    await customer.cancel(other.id)
+    service.clock.advance(1_000)
+    await customer.cancel(vps.id)
+    expect((await customer.bringBack(vps.id)).status).toBe(200)
+    expect(await customer.read(vps.id)).toMatchObject({
+      status: 'active',
+      ip: vps.ip,
+      ipv6: vps.ipv6,
+      ssh: vps.ssh,
+    })
+    expect(service.driver.machines.get(vps.id)!.spec).toMatchObject({
+      sshAddress: { host: vps.ip, port: 22 },
+      addresses: { ipv4: vps.ip, ipv6: vps.ipv6 },
+    })
+    await customer.cancel(vps.id)
+  })
+
+  test('behavior: another address where somebody has the old one; without any nothing is charged', async () => {
+    const customer = await newCustomer()
+    const vps = await customer.order('micro-ip')
+    await customer.cancel(vps.id)
+    const others = [await customer.order('micro-ip'), await customer.order('micro-ip')]
+    expect(others.map(({ ip }) => ip)).toContain(vps.ip)
+    expect((await customer.bringBack(vps.id)).body.code).toBe('capacity')
+    expect(await customer.read(vps.id)).toMatchObject({ status: 'deleted' })
+
+    const free = others.find(({ ip }) => ip !== vps.ip)!
+    await customer.cancel(free.id)
+    expect((await customer.bringBack(vps.id)).status).toBe(200)
+    expect(await customer.read(vps.id)).toMatchObject({
+      status: 'active',
+      ip: free.ip,
+      ssh_port: 22,
+      ssh: { host: free.ip },
+      ipv6: vps.ipv6,
+    })
+    for (const { id } of [vps, ...others]) await customer.cancel(id)
+  })
+})
+
+describe('the budget of the token that brings a VPS back', () => {
+  test('error: too small for the month, or with as many machines as it may have', async () => {
+    const customer = await newCustomer()
+    const vps = await customer.order('nano')
+    await customer.cancel(vps.id)
+    const poor = await customer.child({ budget: { total: '1.00' } })
+    const refused = await customer.bringBack(vps.id, poor)
+    expect(refused).toMatchObject({ status: 403, body: { code: 'budget_exceeded', cap: 'total' } })
+
+    const single = await customer.child({ budget: { max_live_vps: 1 } })
+    const own = await customer.order('nano', single)
+    expect((await customer.bringBack(vps.id, single)).body).toMatchObject({ cap: 'max_live_vps', used: 1 })
+    expect(await customer.read(vps.id)).toMatchObject({ status: 'deleted' })
+    await customer.cancel(own.id)
+    expect((await customer.bringBack(vps.id, single)).status).toBe(200)
+    // From now on it is one of those of this token.
+    const more = await customer.post('/orders', { product: 'nano', os_id: 1 }, single)
+    expect(more.body).toMatchObject({ code: 'budget_exceeded', cap: 'max_live_vps' })
+  })
+
+  test('behavior: has spent the month', async () => {
+    const customer = await newCustomer()
+    const vps = await customer.order('nano')
+    await customer.cancel(vps.id)
+    const child = await customer.child({ budget: { total: '5.00' } })
+    service.clock.advance(1_000)
+    expect((await customer.bringBack(vps.id, child)).status).toBe(200)
+    await customer.cancel(vps.id)
+    const { body } = await customer.bringBack(vps.id, child)
+    expect(body).toMatchObject({ code: 'budget_exceeded', cap: 'total', used: vps.billing.price })
+  })
+})

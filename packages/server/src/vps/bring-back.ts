@@ -1,0 +1,70 @@
+import { monthsAfter } from '@coinrack/money/index.ts'
+import type { Call } from '../handler.ts'
+import { lockBalance } from '../ledger/balance.ts'
+import { checkBudget, spendBudget } from '../ledger/budget.ts'
+import { post } from '../ledger/post.ts'
+import { fits, freeShare, lockPlacement, noRoom } from './capacity.ts'
+import { liveVpsOf, setOrderStatus } from './order-store.ts'
+import type { SnapshotRow } from './snapshot/snapshot-store.ts'
+import { takePlaceAgain } from './take-place.ts'
+import { judgeBalance } from './unpaid.ts'
+import { updateVps, type VpsRow } from './vps-store.ts'
+
+/**
+ * Brings a VPS back whose machine is gone: with room on the host and a place, the same where nobody has it by now, and a
+ * new month that is paid from the balance at once. From now on it counts for the budget of the token that brought it back.
+ * @throws OperationError `scope_missing`, `budget_exceeded`, `insufficient_balance`, `account_owes`, `capacity`
+ */
+export async function beginPaidPeriod(
+  { caller, db, services, fail }: Call<'restoreSnapshot'>,
+  row: VpsRow,
+  snapshot: SnapshotRow,
+): Promise<void> {
+  if (!caller.scopes.includes('order'))
+    throw fail('scope_missing', 'A cancelled VPS is paid for anew: the token lacks the scope "order"', {
+      fields: { scope: 'order' },
+    })
+  const at = services.clock.now()
+  const balance = await lockBalance(db, row.account_id)
+  const charge = {
+    tokenId: caller.tokenId,
+    amount: row.price,
+    at,
+    machine: { cap: 'max_live_vps' as const, live: (tokenId: string) => liveVpsOf(db, tokenId) },
+  }
+  await checkBudget(db, charge)
+  const unpaid = judgeBalance(balance, row.price, 'bringing this VPS back')
+  if (unpaid)
+    throw fail(unpaid.code, unpaid.message, {
+      fields: { ...unpaid.fields, invoice: null, checkout_url: null },
+      nextSteps: [{ tool: 'topup_balance', why: 'Top up the balance and send the same restore again' }],
+    })
+  await lockPlacement(db)
+  const network = row.ipv4 === null ? 'nat' : 'dedicated'
+  if (!fits({ ...row, network }, await freeShare(db, services))) throw noRoom('There is no room for the VPS')
+  const place = await takePlaceAgain(db, services, row)
+
+  await spendBudget(db, charge)
+  await post(db, {
+    id: services.newId('transaction'),
+    kind: 'charge',
+    accountId: row.account_id,
+    reference: `restore:${snapshot.id}`,
+    description: `${row.hostname} (${row.product}) brought back, one month`,
+    postings: [{ from: 'customer.available', to: 'revenue.vps', amount: row.price }],
+    at,
+  })
+  await setOrderStatus(db, row.order_id, 'active', { tokenId: caller.tokenId })
+  await updateVps(db, row.id, {
+    wanted: 'running',
+    forced: false,
+    ...place,
+    machine_gone_at: null,
+    period_from: at,
+    paid_until: monthsAfter(at, 1),
+    period_paid: null,
+    period_used: 0n,
+    rated_from: null,
+    cancel_at_period_end: false,
+  })
+}

@@ -1,0 +1,35 @@
+import type { Call } from '../../handler.ts'
+import { beginPaidPeriod } from '../bring-back.ts'
+import { updateVps, type VpsRow } from '../vps-store.ts'
+import { settleWork } from '../work-store.ts'
+import { canBeRestored } from './snapshot-state.ts'
+import { type SnapshotRow, setSnapshot } from './snapshot-store.ts'
+
+/** Wants a kept disk to be the one of its VPS again. A VPS that was cancelled is brought back and paid for. */
+export async function restoreDisk(
+  call: Call<'restoreSnapshot'>,
+  row: VpsRow,
+  snapshot: SnapshotRow,
+): Promise<SnapshotRow> {
+  const { db, services, fail } = call
+  const { id } = row
+  if (row.put_back === snapshot.id) return snapshot
+  const isGone = row.wanted === 'deleted'
+  const isBusy = row.set_aside_as !== null || row.put_back !== null || (isGone && !row.machine_gone_at)
+  if (isBusy || !['active', 'stopped', 'reinstalling', 'deleted'].includes(row.status))
+    throw fail('service_busy', `The VPS is ${isGone ? 'being deleted' : row.status}`)
+  if (!canBeRestored(snapshot.status)) throw fail('snapshot_busy', `The snapshot is ${snapshot.status}`)
+
+  if (isGone) await beginPaidPeriod(call, row, snapshot)
+  await setSnapshot(db, snapshot.id, 'ready', { status: 'restoring', failure_reason: null })
+  await updateVps(db, id, {
+    put_back: snapshot.id,
+    wanted_disk: row.wanted_disk + 1,
+    status: 'reinstalling',
+    ssh_ready: false,
+    attempts: 0,
+    failure_reason: null,
+  })
+  await settleWork(db, id, services.clock.now())
+  return { ...snapshot, status: 'restoring' }
+}
