@@ -37,6 +37,7 @@ beforeAll(async () => {
     os_id: 1,
     ssh_key: key.publicKey,
     hostname: 'web',
+    user_data: userData,
   })
   id = order.service_id!
   await took('order to SSH', waitForSsh(customer, id, { reveal: false }))
@@ -47,6 +48,22 @@ afterAll(async () => {
   await service?.stop()
   if (folder) await rm(folder, { recursive: true, force: true })
 }, 180_000)
+
+/** What a buyer would send, without anything that takes a network. */
+const userData = `#cloud-config
+write_files:
+  - path: /etc/motd
+    permissions: '0640'
+    content: from user data
+users:
+  - name: deploy
+    shell: /bin/bash
+runcmd:
+  - echo "run $(id -un)" >> /root/runs
+`
+const userDataSeen =
+  'while [ -e /var/lib/cloud/seed/nocloud ]; do sleep 1; done; stat -c %a /etc/motd; cat /etc/motd /root/runs; id -nG deploy'
+const userDataDone = '640\nfrom user datarun root\ndeploy'
 
 const shown = () => customer.getVpsStatus({ service_id: id, reveal: false })
 const inside = async (command: string) =>
@@ -95,6 +112,13 @@ const took = async <T>(what: string, work: Promise<T>): Promise<T> => {
   console.log(`${what}: ${((performance.now() - begun) / 1000).toFixed(2)} s`)
   return result
 }
+
+test('default: user data wrote a file, made a user and ran a command, once', async () => {
+  expect(await took('user data', inside(userDataSeen))).toBe(userDataDone)
+  expect(await took('reboot', power('reboot'))).toMatchObject({ status: 'succeeded' })
+  expect(await inside(userDataSeen)).toBe(userDataDone)
+  expect(await inside('hostname; wc -l </root/.ssh/authorized_keys')).toBe('web\n1')
+})
 
 test('default: a command runs inside, and says what it wrote and how it ended', async () => {
   const answer = await took(
@@ -230,6 +254,7 @@ test('behavior: killed while it is reinstalled, the machine is another one at th
     service_id: id,
     os_id: 2,
     confirm: 'DELETE',
+    user_data: userData,
   })
   expect(reinstalling).toMatchObject({ status: 'reinstalling', ssh_ready: false })
   await killOnce(2)
@@ -237,9 +262,12 @@ test('behavior: killed while it is reinstalled, the machine is another one at th
   const after = await shown()
   expect(after.ssh).toEqual(before.ssh)
   expect(after.os.os_id).toBe(2)
-  expect(await inside('. /etc/os-release; echo $VERSION_CODENAME; ls /root; hostname')).toBe('trixie\nnight')
+  expect(await inside('. /etc/os-release; echo $VERSION_CODENAME; ls /root | grep -v runs; hostname')).toBe(
+    'trixie\nnight',
+  )
   expect(await byPassword(await revealed(), 'whoami')).toBe('root')
   expect(await guestsOf(id)).toBe(1)
+  expect(await inside(userDataSeen)).toBe(userDataDone)
 })
 
 test('behavior: the new system can be talked to as well', async () => {

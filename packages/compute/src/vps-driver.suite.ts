@@ -5,7 +5,7 @@ import type { DriverError, DriverErrorCode, VpsDriver, VpsObservation, VpsSpec }
 /** What the suite needs to know and do besides the port. */
 export interface DriverUnderTest {
   driver: VpsDriver
-  /** A spec of a new machine that the driver can make. */
+  /** A spec of a new machine that the driver can make. With an inside, its user data is `countingUserData`. */
   newSpec(): Promise<VpsSpec>
   /** Lets a little time pass while something is waited for. */
   pause(): Promise<void>
@@ -17,6 +17,9 @@ export interface DriverUnderTest {
   inside?(spec: VpsSpec, command: string): Promise<string>
   close?(): Promise<void>
 }
+
+/** Tells by the length of a file how often it was run. */
+export const countingUserData = '#!/bin/sh\nprintf x >> /root/user-data-runs\n'
 
 /** Longer than any boot takes on a busy machine with emulation. */
 const BOOT_TIMEOUT_MS = 8 * 60_000
@@ -108,6 +111,22 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
       )
     })
 
+    const userDataRuns = () =>
+      inside('while [ -e /var/lib/cloud/seed/nocloud ]; do sleep 1; done; cat /root/user-data-runs')
+
+    test('default: its user data was run, once, and changed nothing of what the spec says', async () => {
+      if (!subject.inside) return
+      expect(spec.userData).toBe(countingUserData)
+      expect(await userDataRuns()).toBe('x')
+      expect(await inside('hostname; cat /etc/hostname')).toBe(`${spec.hostname}\n${spec.hostname}`)
+      expect(await inside('getent hosts "$(hostname)"')).toContain(spec.hostname)
+      expect(await inside('cat /root/.ssh/authorized_keys')).toBe(spec.sshAuthorizedKeys.join('\n'))
+      expect(await inside('getent shadow root | cut -d: -f2')).toBe(spec.rootPasswordHash)
+      expect(await inside('cat /etc/ssh/ssh_host_*.pub')).toBe(spec.sshHostKey.publicKey)
+      expect(await inside('ls /etc/systemd/network /etc/network/interfaces.d')).not.toContain('cloud')
+      expect(await inside('systemctl --failed --plain --no-legend')).toBe('')
+    })
+
     test('behavior: ensure again changes nothing', async () => {
       await inside('echo kept > /root/kept; sync')
       const before = await driver.observe(spec.id)
@@ -168,6 +187,8 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
       if (!subject.inside) return
       expect(await inside('cat /root/kept')).toBe('kept')
       expect(await inside('cat /proc/sys/kernel/random/boot_id')).not.toBe(bootId)
+      expect(await userDataRuns()).toBe('x')
+      expect(await inside('journalctl --boot --no-pager | grep -c "cloud-init\\["; true')).toBe('0')
     })
 
     test('behavior: reboot and force_stop', async () => {

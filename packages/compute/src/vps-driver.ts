@@ -76,6 +76,8 @@ export interface VpsSpec {
   boot?: BootKind
   /** Of no other machine. With an IPv4 address, `sshAddress` is port 22 of it; only where machines have own networks. */
   addresses?: OwnAddresses
+  /** For cloud-init, which runs it once, after the first boot: nothing waits for it. At most 64 KiB. */
+  userData?: string | undefined
 }
 
 export type BootKind = 'auto' | 'cold'

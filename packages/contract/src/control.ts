@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
-import { Hostname, ServiceId, Vps } from './vps.ts'
+import { Hostname, ServiceId, UserData, Vps } from './vps.ts'
 import { Flag, Timestamp, Usd } from './wire.ts'
 import { awaitWork, Work } from './work.ts'
 
@@ -93,9 +93,17 @@ export const control = {
         .optional()
         .describe('For root: a public key, or the id of a stored one. Without: the same as now'),
       new_host_key: z.boolean().default(false),
+      user_data: UserData.optional(),
     }),
     output: z.object({ service: Vps, operation: Work }),
-    errors: ['service_busy', 'confirmation_required', 'os_not_supported', 'invalid_ssh_key', 'capacity'],
+    errors: [
+      'service_busy',
+      'confirmation_required',
+      'os_not_supported',
+      'invalid_ssh_key',
+      'invalid_user_data',
+      'capacity',
+    ],
     example: { ...serviceExample, os_id: 2, confirm: 'DELETE' },
     next: awaitWork,
   }),

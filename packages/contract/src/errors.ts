@@ -68,6 +68,10 @@ export const errors = {
     status: 422,
     fix: 'Send one line of a public key file: ssh-ed25519, ecdsa, rsa of 2048 bits or more, or sk-*.',
   },
+  invalid_user_data: {
+    status: 422,
+    fix: 'Begin it with #cloud-config, or with #! and an interpreter, or send a MIME message with its headers.',
+  },
   price_above_maximum: { status: 422, fix: 'Raise max_price, or choose a cheaper plan from list_plans.' },
   file_refused: { status: 422, fix: 'Name a regular file by its absolute path, in a folder that exists.' },
   invalid_invitation: { status: 422, fix: 'Use the token of the mail; ask the owner to invite you again.' },

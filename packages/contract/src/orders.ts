@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
-import { Hostname, Vps } from './vps.ts'
+import { Hostname, UserData, Vps } from './vps.ts'
 import { paging, Timestamp, Usd, UsdInput } from './wire.ts'
 
 export const Order = z.object({
@@ -40,6 +40,7 @@ export const orders = {
         .optional()
         .describe('For root: a public key, one line, or the id of a stored one'),
       hostname: Hostname.optional(),
+      user_data: UserData.optional(),
       max_price: UsdInput.optional().describe('Refuse when the price is above this'),
       dry_run: z.boolean().default(false).describe('Only check and show the price'),
       create_invoice: z.boolean().default(true).describe('false: a 402 leaves nothing behind'),
@@ -60,6 +61,7 @@ export const orders = {
       'unknown_product',
       'os_not_supported',
       'invalid_ssh_key',
+      'invalid_user_data',
       'price_above_maximum',
       'budget_exceeded',
       'insufficient_balance',

@@ -102,6 +102,16 @@ export const Hostname = z
   )
   .toLowerCase()
 
+const USER_DATA_BYTES = 64 * 1024
+
+/** For cloud-init in a new machine. */
+export const UserData = z
+  .string()
+  .max(USER_DATA_BYTES)
+  .regex(/^[^\u0000]*$/, 'NUL characters are not allowed')
+  .refine((text) => new TextEncoder().encode(text).length <= USER_DATA_BYTES, 'Expected at most 64 KiB')
+  .describe('For cloud-init: #cloud-config, a #! script or MIME. Runs once; SSH does not wait for it')
+
 export const ServiceId = Id('service')
 const service = { service_id: ServiceId }
 const serviceExample = { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0' }

@@ -23,14 +23,14 @@ mmdebstrap --variant=minbase --include="$packages" --format=directory "$suite" "
 echo 'step: configuring'
 rm -f "$tree/etc/apt/sources.list" "$tree/etc/resolv.conf" "$tree"/etc/ssh/ssh_host_*
 cp -a --no-preserve=ownership --remove-destination "$rootfs/." "$tree/"
-chmod 755 "$tree/usr/lib/coinrack/first-boot" "$tree"/etc/initramfs-tools/hooks/*
+chmod 755 "$tree"/usr/lib/coinrack/* "$tree"/etc/initramfs-tools/hooks/*
 sed -i "s/@SUITE@/$suite/g" "$tree/etc/apt/sources.list.d/debian.sources"
 printf '127.0.0.1 localhost\n' >"$tree/etc/hosts"
 : >"$tree/etc/machine-id"
 : >"$tree/etc/resolv.conf"
 rm -f "$tree/var/lib/systemd/random-seed" "$tree/var/lib/dbus/machine-id"
 chroot "$tree" passwd --quiet --lock root
-chroot "$tree" systemctl --quiet enable coinrack-first-boot.service systemd-networkd.service systemd-timesyncd.timer
+chroot "$tree" systemctl --quiet enable coinrack-first-boot.service coinrack-user-data.service systemd-networkd.service systemd-timesyncd.timer
 chroot "$tree" systemctl --quiet disable systemd-timesyncd.service getty@tty1.service e2scrub_reap.service e2scrub_all.timer
 # Host keys come with the seed; the kernel's debug file systems and cloud-foreign stages only cost boot time.
 chroot "$tree" systemctl --quiet mask sshd-keygen.service systemd-firstboot.service systemd-repart.service \
@@ -38,6 +38,9 @@ chroot "$tree" systemctl --quiet mask sshd-keygen.service systemd-firstboot.serv
   systemd-tpm2-setup.service systemd-tpm2-setup-early.service systemd-binfmt.service \
   sys-kernel-debug.mount sys-kernel-tracing.mount sys-kernel-config.mount sys-fs-fuse-connections.mount \
   modprobe@drm.service systemd-hibernate-clear.service
+# Of cloud-init nothing takes part in a boot; coinrack-user-data.service starts it where there is something to do.
+mkdir -p "$tree/etc/systemd/system-generators"
+ln -s /dev/null "$tree/etc/systemd/system-generators/cloud-init-generator"
 mount -t proc proc "$tree/proc"
 trap 'umount "$tree/proc"' EXIT
 chroot "$tree" update-initramfs -u -k all

@@ -30,6 +30,7 @@ const PACKAGES = [
   'openssh-server',
   'qemu-guest-agent',
   'ca-certificates',
+  'cloud-init',
   'curl',
   'hostname',
   'iproute2',

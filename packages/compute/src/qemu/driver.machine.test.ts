@@ -12,7 +12,7 @@ import { DEFAULT_PARENT, groupFolders } from '../control-groups/control-groups.t
 import { createImageStore } from '../images/image-store.ts'
 import { keptDisksSuite } from '../kept-disks.suite.ts'
 import { networkTraces } from '../network/testing.ts'
-import { vpsDriverSuite } from '../vps-driver.suite.ts'
+import { countingUserData, vpsDriverSuite } from '../vps-driver.suite.ts'
 import { bootsWith, findAcceleration } from './acceleration.ts'
 import { createQemuDriver, type QemuDriver } from './driver.ts'
 import { makeSshAccess, type SshAccess } from './testing.ts'
@@ -60,7 +60,12 @@ vpsDriverSuite(`QEMU with ${IMAGE}`, async () => {
   const dataFolder = await makeDataFolder()
   const driver = await makeDriver(dataFolder)
   await driver.prepare(() => {})
-  const access = await makeSshAccess({ image: IMAGE, vcpus: 2, hostname: 'web-1.example.net' })
+  const access = await makeSshAccess({
+    image: IMAGE,
+    vcpus: 2,
+    hostname: 'web-1.example.net',
+    userData: countingUserData,
+  })
   return {
     driver,
     newSpec: async () => access.spec,

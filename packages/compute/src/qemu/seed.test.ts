@@ -13,6 +13,7 @@ test('default: tar unpacks what makes the machine itself', async () => {
   const spec = makeSpec({
     hostname: 'web-1.example.net',
     sshAuthorizedKeys: ['ssh-ed25519 AAAA a', 'ssh-rsa BBBB b'],
+    userData: '#!/bin/sh\necho ä\n',
   })
   const folder = await mkdtemp(join(tmpdir(), 'coinrack-seed-'))
   try {
@@ -22,14 +23,26 @@ test('default: tar unpacks what makes the machine itself', async () => {
     expect(await read('etc/hosts')).toContain('127.0.1.1 web-1.example.net web-1\n')
     expect(await read('root/.ssh/authorized_keys')).toBe('ssh-ed25519 AAAA a\nssh-rsa BBBB b\n')
     expect(await read('run/coinrack/root-password-hash')).toBe(`${spec.rootPasswordHash}\n`)
+    const cloudInit = 'var/lib/cloud/seed/nocloud'
+    expect(await read(`${cloudInit}/user-data`)).toBe(spec.userData)
+    expect(await read(`${cloudInit}/meta-data`)).toBe(
+      `instance-id: ${spec.id}\nlocal-hostname: web-1.example.net\n`,
+    )
     const modeOf = async (path: string) => (await stat(join(folder, path))).mode & 0o777
     expect(await modeOf('root/.ssh')).toBe(0o700)
     expect(await modeOf('etc/ssh/ssh_host_ed25519_key')).toBe(0o600)
+    expect(await modeOf(`${cloudInit}/user-data`)).toBe(0o600)
     expect(await modeOf('etc/hostname')).toBe(0o644)
     expect((await stat(join(folder, 'etc/hostname'))).mtime).toEqual(mtime)
   } finally {
     await rm(folder, { recursive: true })
   }
+})
+
+test('behavior: without user data there is nothing for cloud-init', async () => {
+  const { stdout } = await runCommand('tar', ['-t'], { input: makeSeed(makeSpec(), mtime) })
+  expect(stdout).toContain('etc/hostname')
+  expect(stdout).not.toContain('cloud')
 })
 
 test('behavior: a seed is whole blocks of a disk, and wiped when it is all zeros', () => {

@@ -2,18 +2,19 @@ import { RESOLVER } from '../network/addresses.ts'
 import type { BootChange, VpsSpec } from '../vps-driver.ts'
 import { GUEST_NETWORK_FILE, guestNetworkFile } from './guest-network-file.ts'
 import { makeTar, type TarEntry } from './tar.ts'
+import { userDataFiles } from './user-data.ts'
 
 const SEED_UNIT_BYTES = 64 * 1024
 
 /** What a machine's seed says of it. */
 export type Personality = Pick<
   VpsSpec,
-  'hostname' | 'sshAuthorizedKeys' | 'rootPasswordHash' | 'sshHostKey' | 'addresses'
+  'id' | 'hostname' | 'sshAuthorizedKeys' | 'rootPasswordHash' | 'sshHostKey' | 'addresses' | 'userData'
 >
 
 /** The seed disk of a machine: a tar of the files that its first boot lays over the image. */
 export const makeSeed = (personality: Personality, mtime: Date): Buffer =>
-  makeTar(personalFiles(personality), { mtime, size: SEED_UNIT_BYTES })
+  makeTar([...personalFiles(personality), ...userDataFiles(personality)], { mtime, size: SEED_UNIT_BYTES })
 
 /** The seed of a machine that has none: as one that was consumed. */
 export const noSeed = (): Buffer => Buffer.alloc(SEED_UNIT_BYTES)

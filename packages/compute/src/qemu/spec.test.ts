@@ -17,6 +17,8 @@ const broken: Record<string, Partial<VpsSpec>> = {
   'a key of two lines': { sshAuthorizedKeys: ['ssh-ed25519 AAAA\nssh-ed25519 BBBB'] },
   'a hash that breaks out of its field': { rootPasswordHash: '$6$a$b:0:0' },
   'an address that is no address': { sshAddress: { host: '127.0.0.1,hostfwd=tcp::1-:1', port: 22 } },
+  'user data that is too long': { userData: `#!/bin/sh\n${'x'.repeat(65_536)}` },
+  'user data with a NUL': { userData: '#!/bin/sh\0' },
   'a port out of range': { sshAddress: { host: '127.0.0.1', port: 70_000 } },
 }
 

@@ -7,6 +7,7 @@ const HOSTNAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a
 /** What may stand in a line of /etc/shadow. */
 const PASSWORD_HASH = /^\$6\$[a-zA-Z0-9./$=]+$/
 const MIN_MEMORY_MB = 256
+const MAX_USER_DATA_BYTES = 64 * 1024
 
 /** An id becomes the name of a folder, so nothing else may pass. */
 export const isMachineId = (id: string) => ID.test(id)
@@ -27,6 +28,7 @@ export function checkSpec(spec: VpsSpec): void {
     sshHostKey,
     sshAddress,
     addresses = {},
+    userData = '',
   } = spec
   const rules: [string, boolean][] = [
     [`id ${id}`, isMachineId(id)],
@@ -37,6 +39,7 @@ export function checkSpec(spec: VpsSpec): void {
     ['sshAuthorizedKeys', sshAuthorizedKeys.every((line) => !/[\n\r\0]/.test(line))],
     ['rootPasswordHash', PASSWORD_HASH.test(rootPasswordHash)],
     ['sshHostKey', sshHostKey.publicKey.startsWith('ssh-ed25519 ')],
+    ['userData', Buffer.byteLength(userData) <= MAX_USER_DATA_BYTES && !userData.includes('\0')],
     [`sshAddress ${sshAddress.host}`, isIPv4(sshAddress.host)],
     [
       `port ${sshAddress.port}`,

@@ -98,6 +98,7 @@ export async function buildTemplate(
   const base = await keepBaseDisk(image, options.baseImages)
   await makeDisk(file(guestFiles.disk), { base, mbr: image.mbr, diskGb: IMAGE_GB, owner: user })
   const nobody = {
+    id: 'template',
     hostname: 'localhost',
     sshAuthorizedKeys: [],
     rootPasswordHash: NO_PASSWORD,

@@ -45,7 +45,13 @@ export const cancelService: Handler<'cancelService'> = async ({ input, caller, d
 async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise<bigint> {
   const at = services.clock.now()
   await keepDisk(tx, services, row, 'cancel')
-  await updateVps(tx, row.id, { wanted: 'deleted', status: 'deleted', ssh_ready: false, root_password: null })
+  await updateVps(tx, row.id, {
+    wanted: 'deleted',
+    status: 'deleted',
+    ssh_ready: false,
+    root_password: null,
+    user_data: null,
+  })
   await tellChange(tx, services, row, { status: 'deleted' })
   const transactionId = services.newId('transaction')
   const description = `Cancelled ${row.hostname}`

@@ -24,6 +24,7 @@ export async function deliverVps(services: Services, id: string): Promise<void> 
     await updateVps(tx, id, {
       status: 'active',
       ssh_ready: true,
+      user_data: null,
       period_from: at,
       paid_until: monthsAfter(at, 1),
       failure_reason: null,
@@ -53,6 +54,7 @@ export async function failVps(services: Services, id: string, reason: string): P
       ssh_ready: false,
       failure_reason: reason,
       root_password: null,
+      user_data: null,
     })
     await setOrderStatus(tx, order.id, 'failed', { failureReason: reason })
     await tellChange(tx, services, row, { status: 'failed' })

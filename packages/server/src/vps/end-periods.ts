@@ -17,7 +17,13 @@ export async function endPeriods(services: Services): Promise<void> {
     await inTransaction(db, async (tx) => {
       const row = await lockVps(tx, id)
       if (!row.cancel_at_period_end || row.status === 'deleted') return
-      await updateVps(tx, id, { wanted: 'deleted', status: 'deleted', ssh_ready: false, root_password: null })
+      await updateVps(tx, id, {
+        wanted: 'deleted',
+        status: 'deleted',
+        ssh_ready: false,
+        root_password: null,
+        user_data: null,
+      })
       await setOrderStatus(tx, row.order_id, 'cancelled')
       await tellChange(tx, services, row, { status: 'deleted' })
       await announce(tx, id)
@@ -29,7 +35,7 @@ export async function endPeriods(services: Services): Promise<void> {
 /** Expires the orders that nobody paid in time. Takes no input. */
 export async function expireOrders({ db, clock }: Services): Promise<void> {
   await db.query(
-    `update vps_order set status = 'expired' where status = 'awaiting_payment' and expires_at <= $1`,
+    `update vps_order set status = 'expired', user_data = null where status = 'awaiting_payment' and expires_at <= $1`,
     [clock.now()],
   )
 }

@@ -11,6 +11,8 @@ export interface OrderRow {
   hostname: string
   ssh_key: string | null
   service_id: string
+  /** Sealed, until the order begins. */
+  user_data: Buffer | null
   price: bigint
   price_hourly: bigint
   invoice_id: string | null
@@ -24,11 +26,11 @@ export interface OrderRow {
 }
 
 const COLUMNS =
-  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, price, price_hourly, invoice_id, hold_id, failure_reason, token_id, created_at, expires_at, boot'
+  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, user_data, price, price_hourly, invoice_id, hold_id, failure_reason, token_id, created_at, expires_at, boot'
 
 export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void> {
   await tx.query(
-    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
     [
       row.id,
       row.account_id,
@@ -38,6 +40,7 @@ export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void>
       row.hostname,
       row.ssh_key,
       row.service_id,
+      row.user_data,
       row.price,
       row.price_hourly,
       row.invoice_id,
@@ -62,6 +65,8 @@ export async function findAwaitingOrder(
     /** Undefined: the default name of the service. */
     hostname: string | undefined
     boot: OrderRow['boot']
+    /** Whether it would be handed the same. */
+    isSame(order: OrderRow): boolean
     now: Date
   },
 ): Promise<OrderRow | undefined> {
@@ -70,7 +75,7 @@ export async function findAwaitingOrder(
      where account_id = $1 and status = 'awaiting_payment' and expires_at > $6
        and product = $2 and os_id = $3 and ssh_key is not distinct from $4
        and hostname = coalesce($5, 'vps-' || right(service_id, 6)) and boot = $7
-     order by id limit 1 for update`,
+     order by id for update`,
     [
       wanted.accountId,
       wanted.product,
@@ -81,7 +86,7 @@ export async function findAwaitingOrder(
       wanted.boot,
     ],
   )
-  return rows[0]
+  return rows.find(wanted.isSame)
 }
 
 export async function orderById(db: Queryable, id: string): Promise<OrderRow | undefined> {
@@ -107,6 +112,11 @@ export async function ordersOf(
     [accountId, limit + 1, cursor ?? null],
   )
   return rows
+}
+
+/** The VPS has it now. */
+export async function forgetOrderUserData(tx: Transaction, id: string): Promise<void> {
+  await tx.query('update vps_order set user_data = null where id = $1', [id])
 }
 
 export async function setOrderInvoice(tx: Transaction, id: string, invoiceId: string): Promise<void> {

@@ -19,6 +19,7 @@ import {
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { spenderOf, startOrder } from './start-order.ts'
 import { judgeBalance } from './unpaid.ts'
+import { checkUserData, userDataPurpose } from './user-data.ts'
 import { vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 
@@ -32,6 +33,7 @@ export const orderVps: Handler<'orderVps'> = async (call) => {
   const plan = await checkOrder(call)
   const sshKey =
     input.ssh_key === undefined ? null : await checkSshKey(db, caller.accountId, input.ssh_key, call.fail)
+  const userData = checkUserData(input.user_data, call.fail)
   // Orders of one account run one after the other: each sees what the others left of the balance.
   const balance = await lockBalance(db, caller.accountId)
   if (input.dry_run) return quote(call, plan, balance)
@@ -44,6 +46,8 @@ export const orderVps: Handler<'orderVps'> = async (call) => {
     sshKey,
     hostname: input.hostname,
     boot: input.boot,
+    isSame: ({ user_data, service_id }) =>
+      userData === (user_data ? services.sealer.open(user_data, userDataPurpose(service_id)) : undefined),
     now,
   })
   // Whoever continues an order is charged for it.
@@ -103,6 +107,10 @@ function newOrder(
     hostname: input.hostname ?? `vps-${serviceId.slice(-6)}`,
     ssh_key: sshKey,
     service_id: serviceId,
+    user_data:
+      input.user_data === undefined
+        ? null
+        : services.sealer.seal(input.user_data, userDataPurpose(serviceId)),
     price: plan.price,
     price_hourly: plan.price_hourly,
     invoice_id: null,

@@ -5,6 +5,7 @@ import {
   type VpsSpec,
 } from '@coinrack/compute/vps-driver.ts'
 import { announce } from '../database/changes.ts'
+import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { networkApplier } from './apply-network.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'
@@ -16,6 +17,7 @@ import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
 import { unwantNames } from './rdns/rdns-store.ts'
 import { tellChange } from './tell-change.ts'
 import { handOverAtBoot, tellGuest } from './tell-guest.ts'
+import { userDataPurpose } from './user-data.ts'
 import { type Metrics, recordVps, updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts'
 import { settleWork } from './work-store.ts'
 
@@ -228,5 +230,6 @@ function specOf({ sealer }: Services, row: VpsRow): VpsSpec {
     sshAddress: { host: row.ssh_host, port: row.ssh_port },
     boot: row.boot,
     addresses: { ...(row.ipv4 && { ipv4: row.ipv4 }), ...(row.ipv6 && { ipv6: row.ipv6 }) },
+    userData: row.user_data ? sealer.open(row.user_data, userDataPurpose(row.id)) : undefined,
   }
 }

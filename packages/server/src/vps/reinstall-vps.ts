@@ -8,6 +8,7 @@ import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { keepDisk } from './snapshot/keep-disk.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
 import { tellChange } from './tell-change.ts'
+import { checkUserData, userDataPurpose } from './user-data.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
@@ -29,6 +30,7 @@ export const reinstallVps: Handler<'reinstallVps'> = async (call) => {
   const image = await checkImage(call, row)
   const sshKey =
     input.ssh_key === undefined ? row.ssh_key : await checkSshKey(db, caller.accountId, input.ssh_key, fail)
+  const userData = checkUserData(input.user_data, fail)
   if (row.put_back !== null || !['active', 'stopped', 'rebooting', 'reinstalling'].includes(row.status)) {
     throw fail('service_busy', `The VPS is ${row.status}`)
   }
@@ -48,6 +50,7 @@ export const reinstallVps: Handler<'reinstallVps'> = async (call) => {
       ssh_host_public_key: hostKey.publicKey,
       ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${id}`),
     }),
+    user_data: userData === undefined ? null : sealer.seal(userData, userDataPurpose(id)),
     // The new disk begins with all that was wished for the old one.
     hostname_pending: false,
     next_root_password: null,

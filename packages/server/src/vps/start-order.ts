@@ -4,7 +4,7 @@ import { offeredImages } from '../os-images.ts'
 import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { fits, freeShare, lockPlacement, noRoom } from './capacity.ts'
-import { liveVpsOf, type OrderRow, setOrderStatus } from './order-store.ts'
+import { forgetOrderUserData, liveVpsOf, type OrderRow, setOrderStatus } from './order-store.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
 import { takePlace } from './take-place.ts'
@@ -60,12 +60,14 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${order.service_id}`),
     root_password: sealer.seal(password, `root-password:${order.service_id}`),
     root_password_hash: await hashRootPassword(password),
+    user_data: order.user_data,
     price: order.price,
     price_hourly: order.price_hourly,
     boot: order.boot,
     created_at: now,
   })
   await setOrderStatus(tx, order.id, 'provisioning', { holdId, tokenId: order.token_id })
+  await forgetOrderUserData(tx, order.id)
   await recordEvent(tx, services, order.account_id, 'order.placed', {
     order_id: order.id,
     service_id: order.service_id,

@@ -69,6 +69,8 @@ export interface VpsRow {
   boot: 'auto' | 'cold'
   set_aside_as: string | null
   put_back: string | null
+  /** Sealed, until its machine has it. */
+  user_data: Buffer | null
   /** Something that was asked of it goes on. */
   has_work: boolean
 }
@@ -79,7 +81,7 @@ const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, regio
   failure_reason, attempts, observation, provisioning_since, price, price_hourly, period_from, paid_until,
   cancel_at_period_end, wanted_network, done_network, created_at, machine_gone_at, hostname_pending,
   next_root_password_hash, boot_password_hash, wished_at, wish_failure, wanted_disk, done_disk, period_paid, period_used,
-  rated_from, boot, set_aside_as, put_back,
+  rated_from, boot, set_aside_as, put_back, user_data,
   exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
 
 export type NewVps = Pick<
@@ -104,6 +106,7 @@ export type NewVps = Pick<
   | 'ssh_host_public_key'
   | 'ssh_host_private_key'
   | 'root_password_hash'
+  | 'user_data'
   | 'price'
   | 'price_hourly'
   | 'created_at'
@@ -234,6 +237,7 @@ export async function updateVps(
       | 'rated_from'
       | 'set_aside_as'
       | 'put_back'
+      | 'user_data'
     >
   > & { root_password?: Buffer | null; next_root_password?: Buffer | null },
 ): Promise<void> {
@@ -245,7 +249,8 @@ export async function updateVps(
 }
 
 /**
- * Writes down what was seen of a machine, unless something else is wanted of it by now.
+ * Writes down what was seen of a machine, unless something else is wanted of it by now. One that can be seen like this
+ * has its user data.
  * @returns whether it was written
  */
 export async function recordVps(
@@ -254,7 +259,7 @@ export async function recordVps(
   seen: Pick<VpsRow, 'status' | 'ssh_ready' | 'observation'>,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update vps set status = $5, ssh_ready = $6, observation = $7
+    `update vps set status = $5, ssh_ready = $6, observation = $7, user_data = null
      where id = $1 and status = $2 and wanted = $3 and wanted_boot = $4`,
     [row.id, row.status, row.wanted, row.wanted_boot, seen.status, seen.ssh_ready, seen.observation],
   )
