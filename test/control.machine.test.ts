@@ -207,6 +207,37 @@ test('behavior: without its agent the machine takes a password over at its next 
   await inside('systemctl unmask qemu-guest-agent.service; systemctl start qemu-guest-agent; echo ok')
 })
 
+test('behavior: a system that nobody can enter any more is repaired in rescue', async () => {
+  await power('start')
+  await waitForSsh(customer, id, { reveal: false })
+  const before = await shown()
+  await inside(
+    'echo "/dev/vdz1 /gone ext4 defaults 0 2" >> /etc/fstab; echo Nonsense yes > /etc/ssh/sshd_config; echo ok',
+  )
+  await power('stop')
+  const entered = await customer.rescueVps({ service_id: id, enabled: true })
+  expect(await took('rescue', ended(entered.operation))).toMatchObject({
+    kind: 'enter_rescue',
+    status: 'succeeded',
+  })
+  expect(await shown()).toMatchObject({ status: 'active', rescue: true, ssh: before.ssh })
+  const repair =
+    'mount /dev/vdb1 /mnt; sed -i /vdz1/d /mnt/etc/fstab; cp /etc/ssh/sshd_config /mnt/etc/ssh/; tail -1 /mnt/etc/fstab | cut -c1-9; cat /mnt/etc/hostname; hostname'
+  const expected = `/dev/vda1\n${before.hostname}\nrescue`
+  expect(await inside(repair)).toBe(expected)
+  // Without an SSH client it is the same system.
+  const { stdout } = await customer.runOnVps({
+    service_id: id,
+    command: 'hostname; umount /mnt; lsblk -dno NAME',
+  })
+  expect(stdout).toBe('rescue\nvda\nvdb\n')
+  const left = await customer.rescueVps({ service_id: id, enabled: false })
+  expect(await took('leave rescue', ended(left.operation))).toMatchObject({ status: 'succeeded' })
+  expect(await inside('hostname')).toBe(before.hostname)
+  expect(await shown()).toMatchObject({ status: 'active', rescue: false, ssh: before.ssh })
+  expect(await guestsOf(id)).toBe(1)
+})
+
 test('behavior: off, a password and a name wait for the next start', async () => {
   await power('stop')
   expect(await guestsOf(id)).toBe(0)

@@ -179,6 +179,27 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
       expect((await subject.traces(spec.id)).filter((trace) => trace.startsWith('process'))).toHaveLength(1)
     })
 
+    test('behavior: in rescue another system runs, with the disk beside it; after that its own again', async () => {
+      await driver.ensure({ ...spec, rescue: true })
+      await driver.power(spec.id, 'force_stop')
+      await driver.ensure({ ...spec, rescue: true })
+      await driver.power(spec.id, 'start')
+      await untilReady()
+      const look =
+        'hostname; ls /root; mount /dev/vdb1 /mnt && cat /mnt/root/kept && echo changed > /mnt/root/kept'
+      if (subject.inside) expect(await inside(look)).toBe('rescue\nkept')
+      await driver.power(spec.id, 'stop')
+      await driver.ensure(spec)
+      await driver.power(spec.id, 'start')
+      await untilReady()
+      if (subject.inside)
+        expect(await inside('hostname; cat /root/kept; echo kept > /root/kept')).toBe(
+          `${spec.hostname}\nchanged`,
+        )
+      const traces = await subject.traces(spec.id)
+      expect(traces.filter((trace) => trace.includes('rescue'))).toEqual([])
+    })
+
     test('behavior: reset boots anew, from the same disk', async () => {
       await untilReady()
       const bootId = await inside('cat /proc/sys/kernel/random/boot_id')

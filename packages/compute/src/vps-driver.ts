@@ -78,6 +78,11 @@ export interface VpsSpec {
   addresses?: OwnAddresses
   /** For cloud-init, which runs it once, after the first boot: nothing waits for it. At most 64 KiB. */
   userData?: string | undefined
+  /**
+   * From the next start on: another system of its image runs, made for this, with the same keys and password, and the
+   * machine's own disk beside it. It is thrown away by the next `ensure` without it, while the machine does not run.
+   */
+  rescue?: boolean
 }
 
 export type BootKind = 'auto' | 'cold'

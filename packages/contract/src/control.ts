@@ -107,6 +107,23 @@ export const control = {
     example: { ...serviceExample, os_id: 2, confirm: 'DELETE' },
     next: awaitWork,
   }),
+  rescueVps: operation({
+    method: 'POST',
+    path: '/services/{id}/rescue',
+    summary: 'Boot the rescue system of a VPS, or leave it',
+    description:
+      'enabled: true boots a fresh small system at the same address, with the SSH key and host key of the VPS and the root password that was shown last. The disk of the VPS is /dev/vdb: mount /dev/vdb1 and repair it, by SSH or run_on_vps. What is written elsewhere is lost. enabled: false boots from the own disk again. Power works meanwhile; snapshots, hostname and password do not.',
+    access: 'manage',
+    rate: 'default',
+    resource: 'service',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({ ...service, enabled: z.boolean() }),
+    output: z.object({ service: Vps, operation: Work }),
+    errors: ['service_busy'],
+    example: { ...serviceExample, enabled: true },
+    next: awaitWork,
+  }),
   getUpgradeOptions: operation({
     method: 'GET',
     path: '/services/{id}/upgrade-options',

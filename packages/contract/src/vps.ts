@@ -36,6 +36,7 @@ export const Vps = z.object({
   ssh_user: z.string(),
   ssh_port: z.number().int(),
   ssh: SshAccess,
+  rescue: z.boolean().describe('It runs its rescue system, or is about to'),
   password_available: z.boolean().describe('The root password was not shown yet'),
   product: z.string(),
   os: z.object({ os_id: z.number().int(), name: z.string() }),

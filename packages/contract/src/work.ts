@@ -12,6 +12,8 @@ export const workKinds = [
   'reset_password',
   'reinstall',
   'change_plan',
+  'enter_rescue',
+  'leave_rescue',
 ] as const
 
 /** Work on a service that goes on after the answer: on the wire it is an "operation". */

@@ -62,6 +62,7 @@ import { orderVps } from './vps/order-vps.ts'
 import { powerVps } from './vps/power-vps.ts'
 import { readVpsFile } from './vps/read-vps-file.ts'
 import { reinstallVps } from './vps/reinstall-vps.ts'
+import { rescueVps } from './vps/rescue-vps.ts'
 import { resetPassword } from './vps/reset-password.ts'
 import { restoreSnapshot } from './vps/restore-snapshot.ts'
 import { runOnVps } from './vps/run-on-vps.ts'
@@ -119,6 +120,7 @@ export const handlers: Handlers = {
   setHostname,
   resetPassword,
   reinstallVps,
+  rescueVps,
   getUpgradeOptions,
   changePlan,
   runOnVps,

@@ -42,6 +42,8 @@ export interface FakeMachine {
   /** When it was started; undefined while it does not run. */
   startedAt?: Date | undefined
   isFirstBootComplete: boolean
+  /** It was started with its rescue system. */
+  runsRescue: boolean
   /** What it is observed to have used; a test changes it. */
   metrics?: VpsMetrics
   /** How often it was started. */
@@ -103,6 +105,8 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     if (machine.startedAt) return
     machine.startedAt = clock.now()
     machine.starts++
+    machine.runsRescue = machine.spec.rescue === true
+    if (machine.runsRescue) return
     if (!machine.change?.waiting) return
     machine.change.waiting = false
     machine.inside = machine.change.wanted
@@ -153,6 +157,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
             spec,
             hasDisk: true,
             isFirstBootComplete: false,
+            runsRescue: false,
             starts: 0,
             network: openPolicy,
             networkApplications: 0,
@@ -162,7 +167,8 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
         const machine = known(spec.id)
         // The disk of one that runs stays as it is.
         const diskGb = machine.startedAt ? machine.spec.diskGb : spec.diskGb
-        machine.spec = { ...machine.spec, vcpus: spec.vcpus, memoryMb: spec.memoryMb, diskGb }
+        const { rescue = false } = machine.startedAt ? machine.spec : spec
+        machine.spec = { ...machine.spec, vcpus: spec.vcpus, memoryMb: spec.memoryMb, diskGb, rescue }
         if (!settle(machine).isFirstBootComplete) start(machine)
       })
     },

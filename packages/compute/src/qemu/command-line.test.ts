@@ -55,6 +55,14 @@ test('behavior: the seed is attached at first boot only', () => {
   expect(drives[1]).toContain('file=seed.tar')
 })
 
+test('behavior: in rescue the first disk is the one of the rescue system, and the second its own', () => {
+  const args = guestArguments({ ...options, rescue: true, isFirstBoot: true })
+  const files = valuesOf('-drive', args).map((drive) => /file=([^,]*)/.exec(drive)![1])
+  expect(files).toEqual(['rescue.qcow2', 'disk.qcow2', 'rescue-seed.tar'])
+  const [first, second] = valuesOf('-device', args).filter((device) => device.startsWith('virtio-blk'))
+  expect([first, second]).toEqual(['virtio-blk-pci,drive=rescue,bootindex=0', 'virtio-blk-pci,drive=root'])
+})
+
 test("behavior: an emulated guest is told of the host's clock, an accelerated one is not", () => {
   expect(valuesOf('-smbios', guestArguments(options))).toEqual([
     'type=11,value=tsc_early_khz=2596122 tsc=reliable',

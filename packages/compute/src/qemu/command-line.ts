@@ -15,6 +15,8 @@ export interface GuestOptions {
   /** The seed is attached until the guest has consumed it. */
   isFirstBoot: boolean
   network: GuestNetwork
+  /** It boots the rescue system, with its own disk as the second one. */
+  rescue?: boolean | undefined
   /** A change for this boot is attached in the same way. */
   isChangeWaiting?: boolean
   /** Memory that is a file: shared with it while a template is made, privately on top of it in a clone. */
@@ -35,6 +37,8 @@ export const guestFiles = {
   disk: 'disk.qcow2',
   seed: 'seed.tar',
   changeSeed: 'change.tar',
+  rescueDisk: 'rescue.qcow2',
+  rescueSeed: 'rescue-seed.tar',
   monitor: 'run/monitor.sock',
   console: 'run/console.sock',
   screen: 'run/screen.sock',
@@ -56,7 +60,7 @@ const TRANSLATION_CACHE_MB = 128
  * name, size and hardware address, so that a saved state of one fits another.
  */
 export function guestArguments(options: GuestOptions): string[] {
-  const { id, vcpus, memoryMb, isFirstBoot, isChangeWaiting, memoryFile } = options
+  const { id, vcpus, memoryMb, isFirstBoot, isChangeWaiting, rescue, memoryFile } = options
   return [
     ['-name', `${id},debug-threads=on`],
     ['-nodefaults', '-no-user-config'],
@@ -67,13 +71,15 @@ export function guestArguments(options: GuestOptions): string[] {
     ['-m', `${memoryMb}M`],
     ['-boot', 'strict=on'],
     hostOptions(options),
-    [
-      '-drive',
-      `id=root,file=${guestFiles.disk},format=qcow2,if=none,cache=writeback,discard=unmap,aio=threads`,
-    ],
-    ['-device', 'virtio-blk-pci,drive=root,bootindex=0'],
+    // The first disk is the one that it boots from. The machine's own is `root` in any case.
+    rescue ? diskDrive('rescue', guestFiles.rescueDisk, ',bootindex=0') : [],
+    diskDrive('root', guestFiles.disk, rescue ? '' : ',bootindex=0'),
     // Of two seeds the guest finds one: a first boot comes before any change.
-    isFirstBoot ? seedDrive(guestFiles.seed) : isChangeWaiting ? seedDrive(guestFiles.changeSeed) : [],
+    isFirstBoot
+      ? seedDrive(rescue ? guestFiles.rescueSeed : guestFiles.seed)
+      : isChangeWaiting
+        ? seedDrive(guestFiles.changeSeed)
+        : [],
     ['-netdev', networkBackend(options.network)],
     ['-device', `virtio-net-pci,netdev=net,mac=${macAddress(id)},romfile=`],
     ['-device', 'virtio-serial-pci'],
@@ -117,6 +123,11 @@ function networkBackend(network: GuestNetwork): string {
   const { listen } = network
   return `user,id=net,restrict=on,ipv6=off${listen ? `,hostfwd=tcp:${listen.host}:${listen.port}-:22` : ''}`
 }
+
+const diskDrive = (id: string, file: string, boot: string) => [
+  ...['-drive', `id=${id},file=${file},format=qcow2,if=none,cache=writeback,discard=unmap,aio=threads`],
+  ...['-device', `virtio-blk-pci,drive=${id}${boot}`],
+]
 
 const seedDrive = (file: string) => [
   ...['-drive', `id=seed,file=${file},format=raw,if=none,cache=writethrough`],

@@ -23,6 +23,8 @@ import { createQemuConsole } from './console.ts'
 import { diskSizeGb, growDisk } from './disk.ts'
 import {
   bootChangeOf,
+  checkDataFolder,
+  filesOfUser,
   type Guest,
   type GuestRecord,
   guestAt,
@@ -55,6 +57,7 @@ import {
 import { measureDisk, measureProcess } from './measure.ts'
 import { networkSpecOf, unsupported } from './network-spec.ts'
 import { powerActions } from './power-actions.ts'
+import { rescueArranger } from './rescue.ts'
 import { makeChangeSeed } from './seed.ts'
 import { createQemuSnapshots } from './snapshots.ts'
 import { checkBootChange, checkSpec, isMachineId } from './spec.ts'
@@ -63,10 +66,7 @@ import { sshWatch } from './ssh-watch.ts'
 
 export interface QemuDriverOptions
   extends Pick<MachineMakerOptions, 'instant' | 'templateNiceness' | 'cloneTimeoutMs'> {
-  /**
-   * Machines live in `machines/`, disks that are kept after them in `kept-disks/`, the images that both grew from in
-   * `base-images/`. They can be moved together.
-   */
+  /** With `machines/`, disks that are kept after them in `kept-disks/`, and `base-images/`: can be moved as a whole. */
   dataFolder: string
   /** Built images and probe verdicts: may be emptied at any time. */
   cacheFolder: string
@@ -98,8 +98,6 @@ export interface QemuDriver extends VpsDriver, Pick<MachineMaker, 'keepTemplate'
 
 /** A first boot writes to the serial port every few seconds, also on a busy host. */
 const HUNG_AFTER_MS = 60_000
-/** Socket paths of the kernel hold 107 bytes; ours end in `/machines/vps_.../run/monitor.sock`. */
-const DATA_FOLDER_BYTES = 107 - '/machines/'.length - 30 - '/run/monitor.sock'.length
 
 /**
  * Runs machines on this host with QEMU, each from its own disk through its own boot loader, as a user of its own
@@ -119,10 +117,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     egress = defaultEgress,
     addressRouting = {},
   } = options
-  if (Buffer.byteLength(dataFolder) > DATA_FOLDER_BYTES)
-    throw new Error(
-      `The data folder's path must not be longer than ${DATA_FOLDER_BYTES} bytes: ${dataFolder}`,
-    )
+  checkDataFolder(dataFolder)
 
   const machines = join(dataFolder, 'machines')
   const baseImages = join(dataFolder, 'base-images')
@@ -134,6 +129,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const groups = createControlGroups({ parent, disk, dataFolder, log })
   const users = createMachineUsers(machines, user && userIds)
   const userOf = (guest: Guest) => users.of(guest.id, guest.folder)
+  const arrangeRescue = rescueArranger({ images, dataFolder, baseImages, userOf, clock })
   let verdict: Promise<Verdict> | undefined
 
   const acceleration = (onProgress?: (line: string) => void) => {
@@ -180,7 +176,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     const owner = await userOf(guest)
     let limits: string[] = []
     if (!(await runningPid(guest))) {
-      await giveFolder(guest.folder, owner, [guest.disk, guest.seed, guest.changeSeed, guest.serialLog])
+      await giveFolder(guest.folder, owner, filesOfUser(guest))
       if (isOwn) await makeNetwork(guest, record)
       if (await groups.isPossible()) limits = await groups.make(guest.id, record)
     }
@@ -259,7 +255,8 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         if (!(await maker.isMade(guest))) return
         const { vcpus, memoryMb, sshAddress, addresses } = spec
         const diskGb = await grow(guest, spec.diskGb)
-        await writeRecord(guest, { vcpus, memoryMb, sshAddress, addresses, diskGb })
+        const rescue = await arrangeRescue(guest, spec)
+        await writeRecord(guest, { vcpus, memoryMb, sshAddress, addresses, diskGb, rescue })
 
         if (!(await isFirstBootPending(guest))) return
         if (!(await runningPid(guest))) return start(guest)

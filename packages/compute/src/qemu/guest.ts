@@ -24,6 +24,8 @@ export interface GuestRecord {
   addresses?: OwnAddresses
   /** What the disk has grown to, its partition included. */
   diskGb?: number
+  /** It runs its rescue system. */
+  rescue?: boolean | undefined
 }
 
 /** One machine on this host: a folder, and a QEMU process while it runs. */
@@ -40,6 +42,8 @@ export interface Guest {
   disk: string
   seed: string
   changeSeed: string
+  rescueDisk: string
+  rescueSeed: string
   monitor: string
   console: string
   screen: string
@@ -57,6 +61,8 @@ export interface Guest {
 
 /** A guest can write to its serial port for ever; of what it wrote, this much is kept. */
 const SERIAL_LOG_BYTES = 1024 ** 2
+/** Socket paths of the kernel hold 107 bytes; ours end in `/machines/vps_.../run/monitor.sock`. */
+const DATA_FOLDER_BYTES = 107 - '/machines/'.length - 30 - '/run/monitor.sock'.length
 const LAUNCH_SCRIPT = join(import.meta.dirname, 'launch.sh')
 const START_TIMEOUT_MS = 15_000
 const POLL_MS = 100
@@ -64,6 +70,12 @@ const POLL_MS = 100
 const MONITOR_POLL_MS = 20
 /** A guest that is still booting does not hear the power button: it is pressed again. */
 const PRESS_AGAIN_MS = 10_000
+
+/** Throws when sockets of machines would get paths that are too long. */
+export function checkDataFolder(folder: string): void {
+  if (Buffer.byteLength(folder) > DATA_FOLDER_BYTES)
+    throw new Error(`The data folder's path must not be longer than ${DATA_FOLDER_BYTES} bytes: ${folder}`)
+}
 
 export function guestAt(machines: string, id: string): Guest {
   const folder = join(machines, id)
@@ -79,6 +91,8 @@ export function guestAt(machines: string, id: string): Guest {
     disk: file(guestFiles.disk),
     seed: file(guestFiles.seed),
     changeSeed: file(guestFiles.changeSeed),
+    rescueDisk: file(guestFiles.rescueDisk),
+    rescueSeed: file(guestFiles.rescueSeed),
     monitor: file(guestFiles.monitor),
     console: file(guestFiles.console),
     screen: file(guestFiles.screen),
@@ -90,6 +104,12 @@ export function guestAt(machines: string, id: string): Guest {
     snapshots: file('snapshots'),
   }
 }
+
+/** The files that QEMU reads and writes as the machine's user. */
+export const filesOfUser = (guest: Guest) => [
+  ...[guest.disk, guest.seed, guest.changeSeed, guest.rescueDisk, guest.rescueSeed],
+  guest.serialLog,
+]
 
 /** The process id while it runs. */
 export const runningPid = (guest: Guest) => adoptDetached(guest.pidFile)
@@ -126,12 +146,12 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await rename(`${file}.part`, file)
 }
 
-/** Writes the seed unless the machine has one, or had one: a wiped seed stays, as the mark of a complete first boot. */
-export async function writeSeedOnce(guest: Guest, seed: Buffer, owner: RunAs | undefined): Promise<void> {
-  const part = `${guest.seed}.${process.pid}.part`
+/** Writes a seed unless it is there, or was: a wiped seed stays, as the mark of a complete first boot. */
+export async function writeSeedOnce(file: string, seed: Buffer, owner: RunAs | undefined): Promise<void> {
+  const part = `${file}.${process.pid}.part`
   await writeFile(part, seed, { mode: 0o600, flush: true })
   if (owner) await chown(part, owner.uid, owner.gid)
-  await link(part, guest.seed).catch((error: NodeJS.ErrnoException) => {
+  await link(part, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
   await rm(part)
@@ -158,7 +178,11 @@ export const isClonePending = async (guest: Guest): Promise<boolean> =>
 
 export async function isFirstBootPending(guest: Guest): Promise<boolean> {
   if (await isClonePending(guest)) return true
-  const seed = await readFile(guest.seed).catch(ignoreMissing)
+  return isSeedWaiting(guest.seed)
+}
+
+async function isSeedWaiting(file: string): Promise<boolean> {
+  const seed = await readFile(file).catch(ignoreMissing)
   return seed !== undefined && !isWiped(seed)
 }
 
@@ -194,9 +218,9 @@ export const INHERITED_STATE = 'fd:5'
 /** Starts QEMU for the machine unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
 export async function startGuest(guest: Guest, record: GuestRecord, options: StartOptions): Promise<void> {
   const { accelerator, clockOptions, network, within, limits, user, template } = options
-  const { vcpus, memoryMb } = record
-  const isFirstBoot = await isFirstBootPending(guest)
-  const isChangeWaiting = (await bootChangeOf(guest)) === 'waiting'
+  const { vcpus, memoryMb, rescue } = record
+  const isFirstBoot = rescue ? await isSeedWaiting(guest.rescueSeed) : await isFirstBootPending(guest)
+  const isChangeWaiting = !rescue && (await bootChangeOf(guest)) === 'waiting'
   const args = guestArguments({
     id: guest.id,
     vcpus,
@@ -204,6 +228,7 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
     accelerator,
     clockOptions,
     isFirstBoot,
+    rescue,
     network,
     isChangeWaiting,
     ...(template && { isClone: true, memoryFile: { path: INHERITED_MEMORY, share: false } }),

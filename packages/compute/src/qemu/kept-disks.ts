@@ -98,7 +98,8 @@ export function createQemuKeptDisks(options: QemuKeptDisksOptions): KeptDisks {
             await changeSnapshot(kept.disk, 'delete', tag, owner)
           await makeFolder(guest.folder, owner)
         })
-        await writeRecord(guest, (await readKept(kept.record)).record)
+        // As it runs by itself, whatever it ran when it ended.
+        await writeRecord(guest, { ...(await readKept(kept.record)).record, rescue: undefined })
         await rename(kept.disk, guest.disk)
         await forget(kept)
       })

@@ -122,7 +122,7 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
         if (await exists(guest.disk)) return
         await writeRecord(guest, recordOf(spec))
         if ((await mayBeClone(spec)) && (await clone(guest, spec, image))) return
-        await writeSeedOnce(guest, makeSeed(spec, clock.now()), owner)
+        await writeSeedOnce(guest.seed, makeSeed(spec, clock.now()), owner)
         const base = await keepBaseDisk(image, baseImages)
         await makeDisk(guest.disk, { base, mbr: image.mbr, diskGb: spec.diskGb, owner })
       } finally {

@@ -18,6 +18,8 @@ type Seen = Pick<
   | 'wanted_disk'
   | 'done_disk'
   | 'put_back'
+  | 'rescue'
+  | 'done_rescue'
   | 'ssh_ready'
   | 'attempts'
   | 'failure_reason'
@@ -66,6 +68,13 @@ export function judgeWork(kind: (typeof workKinds)[number], row: Seen): Verdict 
       if (row.status !== 'reinstalling') return succeeded('Reinstalled')
       if (row.attempts >= MOST_ATTEMPTS) return failed(row.failure_reason ?? 'The machine could not be made')
       return running(row.done_disk < row.wanted_disk ? 'Wiping the disk' : 'Installing')
+    case 'enter_rescue':
+    case 'leave_rescue':
+      if (row.wanted !== 'running' || row.rescue !== (kind === 'enter_rescue')) return failed(SUPERSEDED)
+      if (row.done_rescue !== row.rescue) return running('Shutting down')
+      return row.status === 'active' && row.ssh_ready
+        ? succeeded(row.rescue ? 'The rescue system runs' : 'Runs from its own disk')
+        : running('Booting')
     case 'change_plan':
       if (row.status !== 'resizing') return succeeded('Grown')
       return running(row.done_boot < row.wanted_boot ? 'Shutting down' : 'Booting with the new size')

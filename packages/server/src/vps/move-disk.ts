@@ -53,7 +53,9 @@ export async function wipeDisk(services: Services, row: VpsRow, isThere: boolean
   // Nothing is given up for a disk that cannot be read.
   if (keptId !== null && !(await services.keptDisks.isSound(id, keptId)))
     return giveUp(services, id, keptId, isThere)
-  await destroyKeepingDisk(services, row, (tx) => updateVps(tx, id, { done_disk: row.wanted_disk }))
+  await destroyKeepingDisk(services, row, (tx) =>
+    updateVps(tx, id, { done_disk: row.wanted_disk, done_rescue: false }),
+  )
 }
 
 /** Gives a machine without a disk the kept one, and its VPS what was known of the system on it. */

@@ -19,6 +19,8 @@ const row = (change: Partial<Row> = {}): Row => ({
   wanted_disk: 0,
   done_disk: 0,
   put_back: null,
+  rescue: false,
+  done_rescue: false,
   hostname_pending: false,
   next_root_password_hash: null,
   ...change,
@@ -169,6 +171,30 @@ const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
     'reinstalling, long after it can not be made',
     { status: 'reinstalling', ssh_ready: false, wanted_disk: 1, done_disk: 1, attempts: 99 },
     [[absent, ensure]],
+  ],
+  [
+    'to run its rescue system',
+    { rescue: true, status: 'rebooting', ssh_ready: false },
+    [
+      [absent, power('start')],
+      [stopped, power('start')],
+      [booting, power('stop')],
+      [ready, power('stop')],
+    ],
+  ],
+  [
+    'runs its rescue system',
+    { rescue: true, done_rescue: true, hostname_pending: true, next_root_password_hash: '$6$' },
+    [
+      [ready, nothing],
+      [booting, record('active', false)],
+      [stopped, power('start')],
+    ],
+  ],
+  [
+    'to leave its rescue system, which hangs',
+    { done_rescue: true, status: 'rebooting', forced: true },
+    [[booting, power('force_stop')]],
   ],
   [
     'growing',

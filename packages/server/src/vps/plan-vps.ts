@@ -36,6 +36,8 @@ type Wish = Pick<
   | 'wanted_disk'
   | 'done_disk'
   | 'put_back'
+  | 'rescue'
+  | 'done_rescue'
   | 'hostname_pending'
   | 'next_root_password_hash'
 >
@@ -52,6 +54,8 @@ export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
       : { do: 'record', status: 'stopped', sshReady: false }
   }
   if (seen.state !== 'running') return { do: 'power', action: 'start' }
+  // Which system it runs is decided by its start.
+  if (row.done_rescue !== row.rescue) return { do: 'power', action: row.forced ? 'force_stop' : 'stop' }
   if (row.done_boot < row.wanted_boot) {
     // Its size can change while it is off: the start is a step of its own.
     if (row.status === 'resizing') return { do: 'power', action: 'stop' }
@@ -62,7 +66,9 @@ export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
   if (row.status !== 'active' || row.ssh_ready !== seen.sshReady) {
     return { do: 'record', status: 'active', sshReady: seen.sshReady }
   }
-  return row.hostname_pending || row.next_root_password_hash !== null ? { do: 'tell' } : { do: 'nothing' }
+  // What is wished of its inside is not meant for the rescue system.
+  const isToldOf = row.hostname_pending || row.next_root_password_hash !== null
+  return isToldOf && !row.rescue ? { do: 'tell' } : { do: 'nothing' }
 }
 
 function planReinstall(row: Wish, seen: VpsObservation): Step {

@@ -200,7 +200,7 @@ async function power(
   const { driver } = services
   if (action === 'start') await driver.ensure(specOf(services, row))
   const isHandedOver =
-    action === 'stop' || action === 'force_stop' ? false : await handOverAtBoot(services, row)
+    row.rescue || action === 'stop' || action === 'force_stop' ? false : await handOverAtBoot(services, row)
   // A reset keeps the process, and with it what it was started with.
   if (isHandedOver && action === 'reset') await driver.power(row.id, 'force_stop')
   const isBoot = action === 'start' || action === 'reboot' || action === 'reset'
@@ -209,6 +209,7 @@ async function power(
     ssh_ready: false,
     // A start is a boot as well: no other is owed for a wish that came before it.
     ...(isBoot ? { done_boot: row.wanted_boot } : {}),
+    ...(action === 'start' ? { done_rescue: row.rescue } : {}),
   })
   await announce(services.db, row.id)
 }
@@ -230,6 +231,7 @@ function specOf({ sealer }: Services, row: VpsRow): VpsSpec {
     sshAddress: { host: row.ssh_host, port: row.ssh_port },
     boot: row.boot,
     addresses: { ...(row.ipv4 && { ipv4: row.ipv4 }), ...(row.ipv6 && { ipv6: row.ipv6 }) },
+    rescue: row.rescue,
     userData: row.user_data ? sealer.open(row.user_data, userDataPurpose(row.id)) : undefined,
   }
 }

@@ -61,6 +61,7 @@ export const reinstallVps: Handler<'reinstallVps'> = async (call) => {
     wanted_disk: row.wanted_disk + 1,
     status: 'reinstalling',
     ssh_ready: false,
+    rescue: false,
     attempts: 0,
     failure_reason: null,
   })

@@ -14,6 +14,7 @@ export const resetPassword: Handler<'resetPassword'> = async ({ input, caller, d
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
     throw fail('service_busy', `The VPS is ${row.status}`)
   }
+  if (row.rescue) throw fail('service_busy', 'The VPS runs its rescue system: leave that first')
   // Nobody has seen a password that is still on its way: a second wish is the same wish.
   if (row.next_root_password_hash === null) {
     const password = makeRootPassword(random)

@@ -12,6 +12,7 @@ export const setHostname: Handler<'setHostname'> = async ({ input, db, services,
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
     throw fail('service_busy', `The VPS is ${row.status}`)
   }
+  if (row.rescue) throw fail('service_busy', 'The VPS runs its rescue system: leave that first')
   if (row.hostname !== input.hostname) {
     await updateVps(db, id, {
       hostname: input.hostname,

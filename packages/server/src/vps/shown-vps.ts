@@ -17,6 +17,7 @@ export type ShownVps = Pick<
   | 'password_available'
   | 'status'
   | 'ssh_ready'
+  | 'rescue'
   | 'failure_reason'
   | 'observation'
   | 'price'
@@ -37,7 +38,7 @@ export type ShownVpsJson = Omit<ShownVps, 'price' | 'paid_until' | 'created_at' 
 
 export const SHOWN_VPS = `
 select account_id, id, order_id, product, os_id, os_name, region, hostname, ssh_host, ssh_port, ipv6, ssh_host_public_key,
-  root_password is not null as password_available, status, ssh_ready, failure_reason, observation,
+  root_password is not null as password_available, status, ssh_ready, rescue, failure_reason, observation,
   price::text as price, paid_until, cancel_at_period_end, created_at
 from vps`
 

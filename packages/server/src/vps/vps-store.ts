@@ -71,6 +71,8 @@ export interface VpsRow {
   put_back: string | null
   /** Sealed, until its machine has it. */
   user_data: Buffer | null
+  rescue: boolean
+  done_rescue: boolean
   /** Something that was asked of it goes on. */
   has_work: boolean
 }
@@ -81,7 +83,7 @@ const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, regio
   failure_reason, attempts, observation, provisioning_since, price, price_hourly, period_from, paid_until,
   cancel_at_period_end, wanted_network, done_network, created_at, machine_gone_at, hostname_pending,
   next_root_password_hash, boot_password_hash, wished_at, wish_failure, wanted_disk, done_disk, period_paid, period_used,
-  rated_from, boot, set_aside_as, put_back, user_data,
+  rated_from, boot, set_aside_as, put_back, user_data, rescue, done_rescue,
   exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
 
 export type NewVps = Pick<
@@ -238,6 +240,8 @@ export async function updateVps(
       | 'set_aside_as'
       | 'put_back'
       | 'user_data'
+      | 'rescue'
+      | 'done_rescue'
     >
   > & { root_password?: Buffer | null; next_root_password?: Buffer | null },
 ): Promise<void> {

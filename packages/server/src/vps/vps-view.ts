@@ -27,6 +27,7 @@ export function vpsView(row: ShownVps): z.output<typeof Vps> {
         ...(row.ipv6 === null ? [] : [knownHost(row.ipv6, 22)]),
       ].map((host) => `${host} ${row.ssh_host_public_key}`),
     },
+    rescue: row.rescue,
     password_available: row.password_available,
     product: row.product,
     os: { os_id: row.os_id, name: row.os_name },

@@ -27,6 +27,7 @@ export async function restoreDisk(
     wanted_disk: row.wanted_disk + 1,
     status: 'reinstalling',
     ssh_ready: false,
+    rescue: false,
     attempts: 0,
     failure_reason: null,
   })

@@ -17,6 +17,7 @@ export async function lockForSnapshots(
   const vps = await lockVps(tx, vpsId)
   if (!['active', 'stopped'].includes(vps.status) || vps.wanted === 'deleted')
     throw new OperationError('service_busy', `The VPS is ${vps.status}`)
+  if (vps.rescue) throw new OperationError('service_busy', 'The VPS runs its rescue system: leave that first')
   const { kept, isBusy } = await snapshotLoad(tx, vpsId)
   if (isBusy) throw new OperationError('snapshot_busy', 'Another snapshot of this VPS is in work')
   return { vps, kept }
