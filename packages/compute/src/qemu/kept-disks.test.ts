@@ -1,0 +1,62 @@
+import { access, chmod, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runCommand } from '@coinrack/host/run-command.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { makeVpsId } from '../testing.ts'
+import { guestAt, writeRecord } from './guest.ts'
+import { createQemuKeptDisks } from './kept-disks.ts'
+import { giveFolder, makeFolder } from './machine-users.ts'
+
+/** Of nobody else, and of no other run of these tests. */
+const number = 2_020_000_000 + (process.pid % 100_000)
+const owner = { uid: number, gid: number, groups: [] }
+
+let dataFolder: string
+beforeEach(async () => {
+  dataFolder = await mkdtemp(join(tmpdir(), 'coinrack-kept-'))
+  await chmod(dataFolder, 0o711)
+})
+afterEach(() => rm(dataFolder, { recursive: true }))
+
+describe.skipIf(process.getuid?.() !== 0)('as root', () => {
+  test('error: whoever has the user of a machine that is gone reaches none of its kept disks', async () => {
+    const machines = join(dataFolder, 'machines')
+    const id = makeVpsId()
+    const guest = guestAt(machines, id)
+    const sshAddress = { host: '127.0.0.1', port: 2222 }
+    const newMachine = async () => {
+      await makeFolder(guest.folder, owner)
+      await writeRecord(guest, { vcpus: 1, memoryMb: 512, sshAddress })
+      await runCommand('qemu-img', ['create', '-q', '-f', 'qcow2', guest.disk, '1M'])
+      await giveFolder(guest.folder, owner, [guest.disk])
+    }
+    const keptDisks = createQemuKeptDisks({
+      dataFolder,
+      machines,
+      userOf: async () => owner,
+      alone: (_id, task) => task(),
+    })
+    const folder = join(dataFolder, 'kept-disks', id)
+    const canRead = (keptId: string) =>
+      runCommand('cat', [join(folder, `${keptId}.qcow2`)], { user: owner }).then(
+        () => true,
+        () => false,
+      )
+
+    for (const keptId of ['first', 'second']) {
+      await newMachine()
+      await keptDisks.setAside(id, keptId)
+      await rm(guest.folder, { recursive: true })
+      expect(await canRead(keptId)).toBe(false)
+    }
+    expect(await keptDisks.isSound(id, 'first')).toBe(true)
+    expect(await canRead('first')).toBe(false)
+
+    await keptDisks.putBack(id, 'first')
+    expect(await stat(guest.disk)).toMatchObject({ uid: owner.uid })
+    await runCommand('cat', [guest.disk], { user: owner })
+    expect(await canRead('second')).toBe(false)
+    await access(join(folder, 'second.qcow2'))
+  })
+})
