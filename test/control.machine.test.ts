@@ -230,7 +230,8 @@ test('behavior: a system that nobody can enter any more is repaired in rescue', 
     service_id: id,
     command: 'hostname; umount /mnt; lsblk -dno NAME',
   })
-  expect(stdout).toBe('rescue\nvda\nvdb\n')
+  // The third is its seed, which is wiped, until its next start.
+  expect(stdout).toBe('rescue\nvda\nvdb\nvdc\n')
   const left = await customer.rescueVps({ service_id: id, enabled: false })
   expect(await took('leave rescue', ended(left.operation))).toMatchObject({ status: 'succeeded' })
   expect(await inside('hostname')).toBe(before.hostname)
