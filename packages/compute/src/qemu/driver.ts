@@ -17,7 +17,7 @@ import type { AddressRouting } from '../network/own-addresses.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import type { VpsSnapshots } from '../snapshot.ts'
 import { DriverError, type VpsDriver } from '../vps-driver.ts'
-import { findAcceleration, type Verdict } from './acceleration.ts'
+import type { Verdict } from './acceleration.ts'
 import type { GuestNetwork } from './command-line.ts'
 import { createQemuConsole } from './console.ts'
 import { diskSizeGb, growDisk } from './disk.ts'
@@ -42,18 +42,12 @@ import {
   writeNetworkPolicy,
   writeRecord,
 } from './guest.ts'
+import { hostAcceleration } from './host-acceleration.ts'
 import { hostCapacity, listMachines, whileRoomLasts } from './host-capacity.ts'
 import { hostClockOptions } from './host-clock.ts'
 import { createQemuKeptDisks } from './kept-disks.ts'
 import { createMachineMaker, type MachineMaker, type MachineMakerOptions } from './machine-maker.ts'
-import {
-  createMachineUsers,
-  defaultUserIds,
-  giveFolder,
-  groupsOfDevice,
-  KVM,
-  type UserIds,
-} from './machine-users.ts'
+import { createMachineUsers, defaultUserIds, giveFolder, type UserIds } from './machine-users.ts'
 import { measureDisk, measureProcess } from './measure.ts'
 import { networkSpecOf, unsupported } from './network-spec.ts'
 import { powerActions } from './power-actions.ts'
@@ -130,25 +124,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const users = createMachineUsers(machines, user && userIds)
   const userOf = (guest: Guest) => users.of(guest.id, guest.folder)
   const arrangeRescue = rescueArranger({ images, dataFolder, baseImages, userOf, clock })
-  let verdict: Promise<Verdict> | undefined
-
-  const acceleration = (onProgress?: (line: string) => void) => {
-    verdict ??= probe(onProgress).catch((error) => {
-      verdict = undefined
-      throw error
-    })
-    return verdict
-  }
-
-  const probe = async (onProgress?: (line: string) => void) => {
-    const prober = user && { ...user, groups: await groupsOfDevice(KVM) }
-    return findAcceleration({ cacheFolder, image: await anyImage(), user: prober, onProgress })
-  }
-
-  const anyImage = async () => {
-    const ready = (await images.status()).find(({ state }) => state === 'ready')
-    return images.get(ready?.slug ?? osImages[0]!.slug)
-  }
+  const acceleration = hostAcceleration({ cacheFolder, images, user })
 
   const host = async () => ({
     accelerator: (await acceleration()).accelerator,

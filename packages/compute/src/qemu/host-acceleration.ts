@@ -1,0 +1,34 @@
+import type { RunAs } from '@coinrack/host/as-user.ts'
+import { osImages } from '../images/catalog.ts'
+import type { ImageStore } from '../images/image-store.ts'
+import { findAcceleration, type Verdict } from './acceleration.ts'
+import { groupsOfDevice, KVM } from './machine-users.ts'
+
+export interface HostAccelerationOptions {
+  cacheFolder: string
+  images: Pick<ImageStore, 'get' | 'status'>
+  /** Who tries it out; needed when the caller is root. */
+  user: RunAs | undefined
+}
+
+/** How guests run on this host: settled at the first call that does not fail, with whatever image there is. */
+export function hostAcceleration({ cacheFolder, images, user }: HostAccelerationOptions) {
+  let verdict: Promise<Verdict> | undefined
+
+  const anyImage = async () => {
+    const ready = (await images.status()).find(({ state }) => state === 'ready')
+    return images.get(ready?.slug ?? osImages[0]!.slug)
+  }
+  const probe = async (onProgress?: (line: string) => void) => {
+    const prober = user && { ...user, groups: await groupsOfDevice(KVM) }
+    return findAcceleration({ cacheFolder, image: await anyImage(), user: prober, onProgress })
+  }
+
+  return (onProgress?: (line: string) => void): Promise<Verdict> => {
+    verdict ??= probe(onProgress).catch((error) => {
+      verdict = undefined
+      throw error
+    })
+    return verdict
+  }
+}
