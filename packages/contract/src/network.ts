@@ -167,6 +167,7 @@ export const network = {
     access: 'manage',
     rate: 'default',
     resource: 'service',
+    delegable: true,
     effect: 'write',
     idempotent: true,
     input: z.strictObject({

@@ -144,6 +144,7 @@ describe('what a delegate may', () => {
     'reinstallVps',
     'revokeDelegation',
     'setHostname',
+    'setRdns',
   ]
 
   test('default: these operations, and no other', () => {
