@@ -117,6 +117,12 @@ export const settings = {
     schema: values.perSecond,
     default: String(defaultDiskLimits.operations),
   },
+  diskOvercommit: {
+    name: 'COINRACK_DISK_OVERCOMMIT',
+    doc: "How many times the room on the host's disk is promised to machines, since few fill theirs. Above 1 you have to watch it: machines of a full host stop.",
+    schema: values.times,
+    default: '1',
+  },
   instantVps: {
     name: 'COINRACK_INSTANT_VPS',
     doc: 'Whether machines are clones of booted templates: `on`, `off`, or `auto`, which is on where machines are emulated and off with KVM. See the guide for operators.',

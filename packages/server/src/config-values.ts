@@ -184,6 +184,8 @@ export const perSecond = value('a number per second, from 1 to 10000000', (text)
   wholeNumber(text, 1, 10_000_000),
 )
 
+export const times = value('a whole number from 1 to 100', (text) => wholeNumber(text, 1, 100))
+
 /** `/coinrack`, `/machine.slice/coinrack`. */
 export const controlGroup = value('a path of a control group, such as /coinrack', (text) =>
   /^(\/[\w][\w.@:-]*)+$/.test(text) ? text : undefined,

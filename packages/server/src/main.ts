@@ -94,6 +94,7 @@ async function main(): Promise<void> {
     log,
     egress,
     instant: config.instantVps,
+    diskOvercommit: config.diskOvercommit,
     addressRouting,
   })
   const services: Services = {

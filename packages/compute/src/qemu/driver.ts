@@ -74,6 +74,8 @@ export interface QemuDriverOptions
   controlGroup?: string
   /** What each machine may do with the host's disk. Default: `defaultDiskLimits`. */
   diskLimits?: DiskLimits
+  /** How many times the host's disk is promised to machines. Default 1. */
+  diskOvercommit?: number
   /** How long a guest may take to shut down before its power is cut. Default one minute. */
   stopTimeoutMs?: number
   /** What no machine may reach. Default: `defaultEgress`. */
@@ -321,7 +323,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
 
     list: () => listMachines(machines),
 
-    capacity: () => hostCapacity(dataFolder, machines),
+    capacity: () => hostCapacity(dataFolder, machines, options.diskOvercommit),
 
     images: () => images.status(),
   }

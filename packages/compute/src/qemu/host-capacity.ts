@@ -14,8 +14,15 @@ const DISK_SHARE = 0.9
 /** Guests rarely compute all at once. */
 const VCPUS_PER_CORE = 8
 
-/** All that this host may give to machines together. */
-export async function hostCapacity(dataFolder: string, machines: string): Promise<VpsCapacity> {
+/**
+ * All that this host may give to machines together.
+ * @param diskOvercommit how many times the room on the disk is promised, since few machines fill theirs
+ */
+export async function hostCapacity(
+  dataFolder: string,
+  machines: string,
+  diskOvercommit = 1,
+): Promise<VpsCapacity> {
   await mkdir(dataFolder, { recursive: true })
   const { bavail, bsize } = await statfs(dataFolder)
   const ids = await listMachines(machines)
@@ -24,7 +31,7 @@ export async function hostCapacity(dataFolder: string, machines: string): Promis
   return {
     vcpus: cpus().length * VCPUS_PER_CORE,
     memoryMb: Math.floor((totalmem() * MEMORY_SHARE) / MIB),
-    diskGb: Math.floor((diskBytes * DISK_SHARE) / GIB),
+    diskGb: Math.floor((diskBytes * DISK_SHARE * diskOvercommit) / GIB),
   }
 }
 
