@@ -3,14 +3,19 @@ import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { paging, Timestamp, Usd } from './wire.ts'
 
-export const Balance = z.object({
+/** What an answer says that changed the balance, or what it is spent on. */
+export const balanceFields = {
   balance: Usd.describe('What can be spent now'),
+  burn_per_hour: Usd.describe('What the services that renew themselves cost in an average hour'),
+  runs_out_at: Timestamp.nullable().describe('The first renewal that the balance will not cover'),
+}
+
+export const Balance = z.object({
+  ...balanceFields,
   held: Usd.describe('Reserved for orders in progress; not part of balance'),
   total: Usd.describe('balance + held'),
   owed: Usd.describe('What a reversed payment left open; arriving money pays it first'),
   currency: z.literal('USD'),
-  burn_per_hour: Usd.describe('What the live services cost per hour'),
-  runs_out_at: Timestamp.nullable().describe('When the balance no longer covers that, at this rate'),
 })
 
 const Transaction = z.object({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { balanceFields } from './balance.ts'
 import { operation } from './operation.ts'
 import { Hostname, ServiceId, UserData, Vps } from './vps.ts'
 import { Flag, Timestamp, Usd } from './wire.ts'
@@ -161,7 +162,7 @@ export const control = {
       target_plan: z.string().max(64).describe('From get_upgrade_options'),
       confirm: z.literal(true),
     }),
-    output: z.object({ service: Vps, operation: Work, charged: Usd, balance: Usd }),
+    output: z.object({ service: Vps, operation: Work, charged: Usd, ...balanceFields }),
     errors: [
       'unknown_product',
       'plan_not_larger',

@@ -33,7 +33,14 @@ export const errors = {
   topup_pending: { status: 409, fix: 'Pay the open invoice, or cancel it with cancel_invoice.' },
   invoice_closed: { status: 409, fix: 'Read the invoice with get_invoice; a closed invoice cannot change.' },
   payment_seen: { status: 409, fix: 'Wait for the payment to be confirmed with get_invoice.' },
-  service_busy: { status: 409, fix: 'Wait with get_vps_status until the service is active or stopped.' },
+  service_busy: {
+    status: 409,
+    fix: 'Wait with get_vps_status until the service is active or stopped; a suspended one goes on after renew_service.',
+  },
+  renewal_limit: {
+    status: 409,
+    fix: 'Ask for fewer months: at most 12 months, or 12 hours, are paid beyond the present period.',
+  },
   too_many_ports: { status: 409, fix: 'Close a port that is not needed with close_port.' },
   guest_unreachable: {
     status: 409,
@@ -72,6 +79,7 @@ export const errors = {
     status: 422,
     fix: 'Begin it with #cloud-config, or with #! and an interpreter, or send a MIME message with its headers.',
   },
+  quote_invalid: { status: 422, fix: 'Ask order_vps for a new quote.' },
   price_above_maximum: { status: 422, fix: 'Raise max_price, or choose a cheaper plan from list_plans.' },
   file_refused: { status: 422, fix: 'Name a regular file by its absolute path, in a folder that exists.' },
   invalid_invitation: { status: 422, fix: 'Use the token of the mail; ask the owner to invite you again.' },

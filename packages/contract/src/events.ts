@@ -11,6 +11,8 @@ const DelegationTold = z.object({
   email: z.string(),
 })
 
+const PaidTime = z.object({ service_id: Id('service'), hostname: z.string(), paid_until: Timestamp })
+
 /** What can happen to an account, and what is told of it. */
 export const eventTypes = {
   'balance.credited': z.object({
@@ -48,6 +50,19 @@ export const eventTypes = {
     ip: z.string(),
     ssh_port: z.number().int(),
   }),
+  /** The paid time ends in so many days. */
+  'vps.renewal_due': PaidTime.extend({
+    days: z.number().int(),
+    price: Usd,
+    auto_renew: z.boolean(),
+    /** By balance and budget as they are now. */
+    covered: z.boolean(),
+  }),
+  /** Without money, budget or auto-renew: powered off, and kept until delete_at. */
+  'vps.suspended': PaidTime.extend({ delete_at: Timestamp }),
+  'vps.resumed': PaidTime,
+  /** At the end of its paid time, or of the grace after it. */
+  'vps.deleted': PaidTime,
   'delegation.accepted': DelegationTold,
   'delegation.revoked': DelegationTold,
   /** By the operator. */

@@ -1,5 +1,6 @@
 import { account } from './account.ts'
 import { balance } from './balance.ts'
+import { billing } from './billing.ts'
 import { catalog } from './catalog.ts'
 import { console } from './console.ts'
 import { control } from './control.ts'
@@ -30,6 +31,7 @@ export const operations = {
   ...invoices,
   ...orders,
   ...vps,
+  ...billing,
   ...network,
   ...control,
   ...work,

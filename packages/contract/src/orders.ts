@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { balanceFields } from './balance.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
-import { Hostname, UserData, Vps } from './vps.ts'
+import { billingCycles, Hostname, UserData, Vps } from './vps.ts'
 import { paging, Timestamp, Usd, UsdInput } from './wire.ts'
 
 export const Order = z.object({
@@ -26,42 +27,59 @@ export const orders = {
     path: '/orders',
     summary: 'Order a VPS, paid from the balance',
     description:
-      'The price is held now and charged when SSH answers. When the balance does not cover it the answer is 402 with an unpaid invoice: pay that and the VPS is provisioned, or top up and send the same order again, which continues it and never makes a second.',
+      'The price (of the months, or of the first hour) is held now and charged when SSH answers; paid time begins then, and is renewed from the balance when it ends. When the balance does not cover it the answer is 402 with an unpaid invoice: pay that and the VPS is provisioned, or top up and send the same order again, which continues it and never makes a second.',
     access: 'order',
     rate: 'orders',
     effect: 'spend',
     idempotent: false,
-    input: z.strictObject({
-      product: z.string().max(64).describe('Plan slug from list_plans'),
-      os_id: z.number().int().describe('From os_images of the plan'),
-      ssh_key: z
-        .string()
-        .max(16_384)
-        .optional()
-        .describe('For root: a public key, one line, or the id of a stored one'),
-      hostname: Hostname.optional(),
-      user_data: UserData.optional(),
-      max_price: UsdInput.optional().describe('Refuse when the price is above this'),
-      dry_run: z.boolean().default(false).describe('Only check and show the price'),
-      create_invoice: z.boolean().default(true).describe('false: a 402 leaves nothing behind'),
-      region: z.string().max(64).optional(),
-      boot: z
-        .enum(['auto', 'cold'])
-        .default('auto')
-        .describe(
-          'auto: ready in seconds where the host can. cold: from its disk; slower, shares no memory layout',
-        ),
-    }),
+    input: z
+      .strictObject({
+        product: z.string().max(64).describe('Plan slug from list_plans'),
+        os_id: z.number().int().describe('From os_images of the plan'),
+        ssh_key: z
+          .string()
+          .max(16_384)
+          .optional()
+          .describe('For root: a public key, one line, or the id of a stored one'),
+        hostname: Hostname.optional(),
+        user_data: UserData.optional(),
+        billing_cycle: z.enum(billingCycles).default('monthly'),
+        months: z.number().int().min(1).max(12).default(1).describe('Paid in advance; not for hourly'),
+        auto_renew: z
+          .boolean()
+          .optional()
+          .describe('Charge the balance when the paid time ends; default: if the token may'),
+        max_price: UsdInput.optional().describe('Refuse when the total is above this'),
+        dry_run: z.boolean().default(false).describe('Only check, and answer a quote'),
+        quote_id: z.string().max(1000).optional().describe('Order at the price of a dry run'),
+        create_invoice: z.boolean().default(true).describe('false: a 402 leaves nothing behind'),
+        region: z.string().max(64).optional(),
+        boot: z
+          .enum(['auto', 'cold'])
+          .default('auto')
+          .describe(
+            'auto: ready in seconds where the host can. cold: from its disk; slower, shares no memory layout',
+          ),
+      })
+      .refine(
+        ({ billing_cycle, months }) => billing_cycle === 'monthly' || months === 1,
+        'An hourly VPS has no months',
+      ),
     output: Order.extend({
+      quote: z
+        .object({ id: z.string(), expires_at: Timestamp })
+        .nullable()
+        .describe('Of a dry run: the price holds until then for quote_id'),
       paid_from_balance: z.boolean(),
       service: Vps.nullable(),
-      balance: Usd,
+      ...balanceFields,
     }),
     errors: [
       'unknown_product',
       'os_not_supported',
       'invalid_ssh_key',
       'invalid_user_data',
+      'quote_invalid',
       'price_above_maximum',
       'budget_exceeded',
       'insufficient_balance',

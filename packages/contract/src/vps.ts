@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { balanceFields } from './balance.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { Flag, paging, Timestamp, Usd, WaitSeconds } from './wire.ts'
@@ -15,6 +16,8 @@ export const vpsStatuses = [
   'failed',
   'deleted',
 ] as const
+
+export const billingCycles = ['monthly', 'hourly'] as const
 
 export const SshAccess = z.object({
   host: z.string(),
@@ -43,10 +46,12 @@ export const Vps = z.object({
   region: z.string(),
   billing: z
     .object({
-      cycle: z.literal('monthly'),
-      price: Usd,
+      cycle: z.enum(billingCycles),
+      price: Usd.describe('Of a month or an hour, as agreed by order or change of plan'),
       paid_until: Timestamp.nullable(),
+      auto_renew: z.boolean(),
       cancel_at_period_end: z.boolean(),
+      delete_at: Timestamp.nullable().describe('Suspended, it is kept until then'),
     })
     .optional()
     .describe('For the owner only'),
@@ -195,7 +200,7 @@ export const vps = {
       mode: z.enum(['end_of_period', 'immediate']).default('end_of_period'),
       confirm: z.string().max(100).optional(),
     }),
-    output: z.object({ service: Vps, operation: Work, credited: Usd, balance: Usd }),
+    output: z.object({ service: Vps, operation: Work, credited: Usd, ...balanceFields }),
     errors: ['service_busy', 'confirmation_required'],
     example: { ...serviceExample },
     next: () => [{ tool: 'get_balance', why: 'See what was credited' }],

@@ -1,5 +1,7 @@
+export * from './billing.ts'
 export * from './chart-of-accounts.ts'
 export * from './hold.ts'
 export * from './period.ts'
 export * from './posting.ts'
 export * from './price.ts'
+export * from './runway.ts'

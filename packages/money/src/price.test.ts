@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { refundOnCancel, runway, upgradeCharge, usedCost } from './price.ts'
+import { refundOfPeriods, refundOnCancel, upgradeCharge, usedCost } from './price.ts'
 
 const HOUR = 3_600_000
 const micro = { price: 5_000_000n, priceHourly: 7_500n }
@@ -33,18 +33,33 @@ describe('refundOnCancel', () => {
   })
 })
 
-describe('runway', () => {
-  test.each([
-    [1_000_000n, 1_000_000n, HOUR],
-    [500_000n, 1_000_000n, HOUR / 2],
-    [0n, 1n, 0],
-    [1n, 7n, Math.floor(HOUR / 7)],
-  ])('default: %s micro-USD at %s per hour last %i ms', (balance, burn, milliseconds) => {
-    expect(runway(balance, burn)).toBe(milliseconds)
+describe('refundOfPeriods', () => {
+  const from = new Date('2026-01-31T12:00:00Z')
+  const at = (hours: number) => new Date(from.getTime() + hours * HOUR)
+  const period = (begin: number, end: number, paid: bigint, used = 0n, rated = begin) => ({
+    from: at(begin),
+    until: at(end),
+    paid,
+    used,
+    ratedFrom: at(rated),
   })
 
-  test('behavior: for ever when nothing burns', () => {
-    expect(runway(1n, 0n)).toBeUndefined()
+  test('default: what is over is used, what is ahead comes back whole', () => {
+    const periods = [
+      period(0, 720, 5_000_000n),
+      period(720, 1440, 5_000_000n),
+      period(1440, 2160, 4_000_000n),
+    ]
+    expect(refundOfPeriods(periods, 7_500n, at(0))).toBe(4_992_500n + 9_000_000n)
+    expect(refundOfPeriods(periods, 7_500n, at(719))).toBe(9_000_000n)
+    expect(refundOfPeriods(periods, 7_500n, at(720))).toBe(4_992_500n + 4_000_000n)
+    expect(refundOfPeriods(periods, 7_500n, at(2160))).toBe(0n)
+    expect(refundOfPeriods([], 7_500n, at(0))).toBe(0n)
+  })
+
+  test('default: after a change of plan the hours since then are used at the new price', () => {
+    const grown = period(0, 720, 6_000_000n, 1_000_000n, 100)
+    expect(refundOfPeriods([grown], 7_500n, at(110))).toBe(5_000_000n - 75_000n)
   })
 })
 

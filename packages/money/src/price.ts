@@ -1,4 +1,25 @@
+import type { Period } from './billing.ts'
+
 const HOUR_MS = 3_600_000
+
+/** A period with what was paid for it, in micro-USD. */
+export interface PaidPeriod extends Period {
+  /** In all, changes of the plan included. */
+  paid: bigint
+  /** What of that was used up before `ratedFrom`, at the price of then. */
+  used: bigint
+  /** The start, or the last change of the plan. */
+  ratedFrom: Date
+}
+
+/** What an immediate cancellation gives back: periods ahead whole, and of the present one what was not used. */
+export const refundOfPeriods = (periods: readonly PaidPeriod[], priceHourly: bigint, at: Date): bigint =>
+  periods.reduce((sum, { from, until, paid, used, ratedFrom }) => {
+    if (until <= at) return sum
+    if (from > at) return sum + paid
+    const usedMs = at.getTime() - ratedFrom.getTime()
+    return sum + refundOnCancel({ price: paid - used, priceHourly, usedMs })
+  }, 0n)
 
 /**
  * What an immediate cancellation gives back of a period's price, in micro-USD.
@@ -13,16 +34,6 @@ export function refundOnCancel(period: {
   const hours = BigInt(Math.max(1, Math.ceil(period.usedMs / HOUR_MS)))
   const used = hours * period.priceHourly
   return used >= period.price ? 0n : period.price - used
-}
-
-/**
- * How long a balance covers a burn rate.
- * @param burnPerHour micro-USD per hour
- * @returns milliseconds, rounded down; undefined when nothing burns
- */
-export function runway(balance: bigint, burnPerHour: bigint): number | undefined {
-  if (burnPerHour <= 0n) return undefined
-  return Number((balance * BigInt(HOUR_MS)) / burnPerHour)
 }
 
 /**

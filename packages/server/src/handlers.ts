@@ -62,10 +62,12 @@ import { orderVps } from './vps/order-vps.ts'
 import { powerVps } from './vps/power-vps.ts'
 import { readVpsFile } from './vps/read-vps-file.ts'
 import { reinstallVps } from './vps/reinstall-vps.ts'
+import { renewService } from './vps/renew-service.ts'
 import { rescueVps } from './vps/rescue-vps.ts'
 import { resetPassword } from './vps/reset-password.ts'
 import { restoreSnapshot } from './vps/restore-snapshot.ts'
 import { runOnVps } from './vps/run-on-vps.ts'
+import { setAutoRenew } from './vps/set-auto-renew.ts'
 import { setFirewall } from './vps/set-firewall.ts'
 import { setHostname } from './vps/set-hostname.ts'
 import { setRdns } from './vps/set-rdns.ts'
@@ -111,6 +113,8 @@ export const handlers: Handlers = {
   getVpsStatus,
   powerVps,
   cancelService,
+  renewService,
+  setAutoRenew,
   getFirewall,
   setFirewall,
   listPorts,

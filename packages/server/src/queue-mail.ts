@@ -39,7 +39,7 @@ export async function queueMail(
   await announce(tx, QUEUED_MAIL)
 }
 
-/** Sends what is due. Takes no input; may be killed at any step and run on any number of replicas. */
+/** Sends what is due, oldest first. Takes no input; may be killed at any step and run on any number of replicas. */
 export async function sendQueuedMail(services: Services): Promise<void> {
   const { db, clock, sealer, mailer, log } = services
   for (const mail of await claim(db, clock.now())) {
@@ -68,5 +68,5 @@ async function claim(db: Queryable, now: Date): Promise<QueuedMail[]> {
      returning id, recipient, content, sealed, attempts`,
     [now, new Date(now.getTime() + LEASE_MS), AT_ONCE],
   )
-  return rows
+  return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
 }

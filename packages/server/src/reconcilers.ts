@@ -10,8 +10,9 @@ import { runPayments } from './payments/run-payments.ts'
 import { QUEUED_MAIL, sendQueuedMail } from './queue-mail.ts'
 import { NEW_EVENTS } from './record-event.ts'
 import type { Services } from './services.ts'
+import { billVps } from './vps/billing/bill-vps.ts'
 import { forgetOldLinks } from './vps/console/console-links.ts'
-import { endPeriods, expireOrders } from './vps/end-periods.ts'
+import { expireOrders } from './vps/expire-orders.ts'
 import { createSampler } from './vps/meter/sample-machines.ts'
 import { createRdnsReconciler, RECONCILE_RDNS } from './vps/rdns/reconcile-rdns.ts'
 import { createVpsReconciler, RECONCILE_VPS } from './vps/reconcile-vps.ts'
@@ -89,10 +90,10 @@ export function runReconcilers(services: Services): () => Promise<void> {
       end.signal,
       PERIODS_MS,
       async () => {
-        await endPeriods(services)
+        await billVps(services)
         await expireOrders(services)
       },
-      complain('Ending periods'),
+      complain('Billing'),
     ),
     repeat(
       end.signal,

@@ -1,4 +1,5 @@
 import type { Invoice } from '@coinrack/contract/invoices.ts'
+import type { Recurring } from '@coinrack/money/index.ts'
 import type { z } from 'zod'
 import type { Queryable, Transaction } from './database/transaction.ts'
 import type { Services } from './services.ts'
@@ -37,8 +38,12 @@ export interface Ordering {
     orderId: string,
     tokenId?: string,
   ): Promise<'paid' | 'closed' | 'capacity'>
-  /** The live services of an account, and what they cost per hour in micro-USD. */
-  summary(db: Queryable, accountId: string): Promise<{ live: number; burnPerHour: bigint }>
+  /** How many services of an account are live, and what will be charged for those that renew themselves. */
+  summary(
+    db: Queryable,
+    services: Services,
+    accountId: string,
+  ): Promise<{ live: number; charges: Recurring[] }>
   /** Whether a service was ever delivered to the account and charged. */
   hasPaid(db: Queryable, accountId: string): Promise<boolean>
   /** Tells for a machine of some size whether there is room for one now. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import type { Services } from '../services.ts'
 
 /** A database of its own, copied from the template of this run: the schema is there, and nothing else. */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
@@ -39,4 +40,31 @@ export async function snapshot(db: pg.Pool): Promise<Record<string, string>> {
       .join(' union all '),
   )
   return Object.fromEntries(rows.map(({ name, state }) => [name, state]))
+}
+
+/** The same services, killed at the n-th statement from now on: from then on nothing reaches the database. */
+export function dyingAt(services: Services, statement: number): { services: Services; died(): boolean } {
+  const { db } = services
+  let count = 0
+  let dead = false
+  const die = () => {
+    dead ||= ++count === statement
+    if (dead) throw new Error('Killed')
+  }
+  const query = async (text: string, values?: unknown[]) => {
+    die()
+    return db.query(text, values)
+  }
+  const connect = async () => {
+    const client = await db.connect()
+    return {
+      query: async (text: string, values?: unknown[]) => {
+        // What a lost connection does by itself.
+        if (text !== 'rollback') die()
+        return client.query(text, values)
+      },
+      release: (error?: Error) => client.release(error),
+    }
+  }
+  return { services: { ...services, db: { query, connect } as unknown as pg.Pool }, died: () => dead }
 }

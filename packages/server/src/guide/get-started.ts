@@ -36,7 +36,7 @@ const FLOW: NextStep[] = [
 export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }) => {
   const { config, ordering } = services
   const balance = caller ? await balanceView(db, services, caller.accountId) : null
-  const live = caller ? (await ordering.summary(db, caller.accountId)).live : 0
+  const live = caller ? (await ordering.summary(db, services, caller.accountId)).live : 0
   return {
     service: `Virtual servers, prepaid in stablecoins, without identity check, at ${config.publicUrl}`,
     flow: FLOW.map((step, index) => ({ step: index + 1, ...step })),

@@ -50,6 +50,14 @@ export async function spendBudget(tx: Transaction, charge: TokenCharge): Promise
   return counted
 }
 
+/** Whether a charge is within the budgets of a token and of all above it. The customer's balance must be locked. */
+export async function isWithinBudget(
+  tx: Transaction,
+  charge: Omit<TokenCharge, 'machine'>,
+): Promise<boolean> {
+  return judgeBudgets(await holdersOf(tx, charge), charge.amount) === undefined
+}
+
 /** Gives back what was counted at a moment, when it was held and never charged. */
 export async function returnToBudget(
   tx: Transaction,

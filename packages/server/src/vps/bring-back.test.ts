@@ -1,6 +1,8 @@
+import { periodsAfter } from '@coinrack/money/index.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../ledger/testing.ts'
 import { startTestService, type TestService } from '../testing.ts'
+import { billVps } from './billing/bill-vps.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -18,7 +20,12 @@ afterAll(async () => {
 })
 
 async function newCustomer() {
-  const { token } = await service.customer(500_000_000n)
+  const { token, accountId } = await service.customer(500_000_000n)
+  // Tests are longer than the life of a token.
+  await service.services.db.query(
+    `update token set expires_at = expires_at + interval '1 year' where account_id = $1`,
+    [accountId],
+  )
   const post = async (path: string, body: object = {}, by = token) => {
     const answer = await service.ask('POST', path, { token: by, body })
     await service.reconcile()
@@ -30,6 +37,7 @@ async function newCustomer() {
     read,
     order: async (product: string, by = token) =>
       (await post('/orders', { product, os_id: 1, hostname: 'web' }, by)).body.service,
+    balance: async () => Number((await service.ask('GET', '/balance', { token })).body.balance),
     cancel: (id: string) => post(`/services/${id}/cancel`, { mode: 'immediate', confirm: 'web' }),
     bringBack: async (id: string, by = token) => {
       const [kept] = (await service.ask('GET', `/services/${id}/snapshots`, { token })).body
@@ -113,5 +121,86 @@ describe('the budget of the token that brings a VPS back', () => {
     await customer.cancel(vps.id)
     const { body } = await customer.bringBack(vps.id, child)
     expect(body).toMatchObject({ code: 'budget_exceeded', cap: 'total', used: vps.billing.price })
+  })
+})
+
+describe('the time that is paid for a VPS that is brought back', () => {
+  const bill = async (ms: number) => {
+    service.clock.advance(ms)
+    await billVps(service.services)
+    await service.reconcile()
+  }
+  const DAY_MS = 86_400_000
+
+  test('default: one month from then on, also of an hourly one, and it renews itself as before', async () => {
+    const customer = await newCustomer()
+    const { id } = (
+      await customer.post('/orders', { product: 'nano', os_id: 1, hostname: 'web', billing_cycle: 'hourly' })
+    ).body.service
+    await customer.cancel(id)
+    service.clock.advance(1_000)
+    const at = service.clock.now()
+    expect((await customer.bringBack(id)).status).toBe(200)
+    const [period] = periodsAfter('monthly', at, at, 1)
+    const { billing } = await customer.read(id)
+    expect(billing).toMatchObject({
+      cycle: 'monthly',
+      price: '3.00',
+      paid_until: period!.until.toISOString(),
+      auto_renew: true,
+    })
+    const before = await customer.balance()
+    await bill(27 * DAY_MS)
+    expect(await customer.balance()).toBe(before)
+    await bill(4 * DAY_MS)
+    expect(await customer.balance()).toBe(before - 3)
+    expect((await customer.read(id)).status).toBe('active')
+    await customer.cancel(id)
+  })
+
+  test('behavior: cancelled again, only what was paid since is given back', async () => {
+    const customer = await newCustomer()
+    const first = await customer.balance()
+    const { id } = (await customer.post('/orders', { product: 'nano', os_id: 1, hostname: 'web', months: 3 }))
+      .body.service
+    service.clock.advance(1_000)
+    await customer.cancel(id)
+    const hour = first - (await customer.balance())
+    expect(hour).toBeGreaterThan(0)
+    expect(hour).toBeLessThan(0.01)
+    service.clock.advance(1_000)
+    await customer.bringBack(id)
+    expect(await customer.balance()).toBeCloseTo(first - hour - 3, 6)
+    service.clock.advance(1_000)
+    await customer.cancel(id)
+    expect(await customer.balance()).toBeCloseTo(first - 2 * hour, 6)
+  })
+
+  test('behavior: brought back by a token that may not let it renew, it does not', async () => {
+    const customer = await newCustomer()
+    const { id } = await customer.order('nano')
+    service.clock.advance(1_000)
+    await customer.cancel(id)
+    const child = await customer.child({ budget: { total: '50.00' } })
+    expect((await customer.bringBack(id, child)).status).toBe(200)
+    expect((await customer.read(id)).billing.auto_renew).toBe(false)
+    await customer.cancel(id)
+  })
+
+  test('behavior: suspended and cancelled, it comes back running', async () => {
+    const customer = await newCustomer()
+    const { id } = (
+      await customer.post('/orders', { product: 'nano', os_id: 1, hostname: 'web', auto_renew: false })
+    ).body.service
+    await bill(32 * DAY_MS)
+    expect((await customer.read(id)).status).toBe('suspended')
+    await customer.cancel(id)
+    expect((await customer.bringBack(id)).status).toBe(200)
+    expect(await customer.read(id)).toMatchObject({
+      status: 'active',
+      ssh_ready: true,
+      billing: { delete_at: null },
+    })
+    await customer.cancel(id)
   })
 })

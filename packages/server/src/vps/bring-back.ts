@@ -1,8 +1,10 @@
-import { monthsAfter } from '@coinrack/money/index.ts'
+import { periodsAfter } from '@coinrack/money/index.ts'
 import type { Call } from '../handler.ts'
+import { mayAutoRenew } from '../ledger/auto-renew.ts'
 import { lockBalance } from '../ledger/balance.ts'
 import { checkBudget, spendBudget } from '../ledger/budget.ts'
 import { post } from '../ledger/post.ts'
+import { cutPeriods, insertPeriods } from './billing/period-store.ts'
 import { fits, freeShare, lockPlacement, noRoom } from './capacity.ts'
 import { liveVpsOf, setOrderStatus } from './order-store.ts'
 import type { SnapshotRow } from './snapshot/snapshot-store.ts'
@@ -54,17 +56,22 @@ export async function beginPaidPeriod(
     postings: [{ from: 'customer.available', to: 'revenue.vps', amount: row.price }],
     at,
   })
+  const periods = periodsAfter('monthly', at, at, 1)
+  await cutPeriods(db, row.id, at)
+  await insertPeriods(db, row.id, periods, row.price)
   await setOrderStatus(db, row.order_id, 'active', { tokenId: caller.tokenId })
   await updateVps(db, row.id, {
     wanted: 'running',
     forced: false,
     ...place,
     machine_gone_at: null,
-    period_from: at,
-    paid_until: monthsAfter(at, 1),
-    period_paid: null,
-    period_used: 0n,
-    rated_from: null,
+    cycle: 'monthly',
+    auto_renew: row.auto_renew && (await mayAutoRenew(db, charge)),
+    anchor_at: at,
+    paid_until: periods[0]!.until,
+    noticed_days: null,
+    delete_at: null,
+    suspended_from: null,
     cancel_at_period_end: false,
   })
 }

@@ -1,12 +1,13 @@
-import { refundOnCancel } from '@coinrack/money/index.ts'
+import { refundOfPeriods } from '@coinrack/money/index.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Handler } from '../handler.ts'
-import { readBalance } from '../ledger/balance.ts'
+import { balanceNow } from '../ledger/balance-view.ts'
 import { releaseHold } from '../ledger/hold.ts'
 import { post } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
-import { orderById, setOrderStatus } from './order-store.ts'
+import { periodsFrom } from './billing/period-store.ts'
+import { orderById, orderTotal, setOrderStatus } from './order-store.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { keepDisk } from './snapshot/keep-disk.ts'
 import { tellChange } from './tell-change.ts'
@@ -34,7 +35,7 @@ export const cancelService: Handler<'cancelService'> = async ({ input, caller, d
     service: vpsView(await vpsById(db, id)),
     operation,
     credited,
-    balance: (await readBalance(db, caller.accountId)).available,
+    ...(await balanceNow(db, services, caller.accountId)),
   }
 }
 
@@ -59,21 +60,16 @@ async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise
     const order = (await orderById(tx, row.order_id))!
     await releaseHold(tx, { holdId: order.hold_id!, transactionId, description, reason: 'cancelled', at })
     await setOrderStatus(tx, order.id, 'cancelled')
-    return row.price
+    return orderTotal(order)
   }
   await setOrderStatus(tx, row.order_id, 'cancelled')
-  const refund = refundOnCancel({
-    // After a change of plan: what was paid for the rest, and is used since.
-    price: (row.period_paid ?? row.price) - row.period_used,
-    priceHourly: row.price_hourly,
-    usedMs: at.getTime() - (row.rated_from ?? row.period_from!).getTime(),
-  })
+  const refund = refundOfPeriods(await periodsFrom(tx, row.id, at), row.price_hourly, at)
   if (refund === 0n) return 0n
   await post(tx, {
     id: transactionId,
     kind: 'refund',
     accountId: row.account_id,
-    reference: `cancel:${row.id}:${row.period_from!.toISOString()}`,
+    reference: `cancel:${row.id}:${row.anchor_at!.toISOString()}`,
     description,
     postings: [{ from: 'revenue.vps', to: 'customer.available', amount: refund }],
     at,

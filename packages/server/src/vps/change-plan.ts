@@ -1,14 +1,16 @@
-import { usedCost } from '@coinrack/money/index.ts'
+import { type PaidPeriod, usedCost } from '@coinrack/money/index.ts'
 import { announce } from '../database/changes.ts'
 import type { Call, Handler } from '../handler.ts'
-import { lockBalance, readBalance } from '../ledger/balance.ts'
+import { lockBalance } from '../ledger/balance.ts'
+import { balanceNow } from '../ledger/balance-view.ts'
 import { checkBudget, spendBudget } from '../ledger/budget.ts'
 import { post } from '../ledger/post.ts'
+import { periodsFrom, ratePeriod } from './billing/period-store.ts'
 import { fits, freeShare, lockPlacement, noRoom } from './capacity.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { tellChange } from './tell-change.ts'
 import { judgeBalance } from './unpaid.ts'
-import { chargeNow, growthOf, isLarger, type Plan } from './upgrade.ts'
+import { chargeFor, chargeNow, growthOf, isLarger, type Plan } from './upgrade.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
@@ -22,7 +24,8 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   if (!['active', 'stopped'].includes(row.status)) throw fail('service_busy', `The VPS is ${row.status}`)
 
   const at = services.clock.now()
-  const charged = chargeNow(plan, row, at)
+  const periods = await periodsFrom(db, id, at)
+  const charged = chargeNow(plan, row, periods, at)
   const balance = await lockBalance(db, row.account_id)
   await checkBudget(db, { tokenId: caller.tokenId, amount: charged, at })
   const unpaid = judgeBalance(balance, charged, 'this change')
@@ -37,8 +40,9 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
     throw noRoom('There is no room for the VPS to grow')
   }
   if (charged > 0n) await charge(call, row, plan, charged)
+  for (const period of periods) await ratePeriod(db, id, ratedAnew(period, row, plan, at))
   const boot = wantedBoot(row)
-  await updateVps(db, id, { ...newSize(row, plan, charged, at), ...boot })
+  await updateVps(db, id, { ...newSize(plan), ...boot })
   if (boot) await tellChange(db, services, row, boot)
   const operation = await beginWork(db, services, caller.accountId, id, 'change_plan')
   await announce(db, id)
@@ -47,7 +51,7 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
     service: vpsView(await vpsById(db, id)),
     operation,
     charged,
-    balance: (await readBalance(db, caller.accountId)).available,
+    ...(await balanceNow(db, services, caller.accountId)),
   }
 }
 
@@ -77,21 +81,26 @@ async function charge({ caller, db, services }: Call<'changePlan'>, row: VpsRow,
   })
 }
 
-/** The size and the prices from now on, and what an immediate cancellation has to know of the time before. */
-function newSize(row: VpsRow, plan: Plan, charged: bigint, at: Date) {
-  const paid = row.period_paid ?? row.price
-  const ratedFrom = row.rated_from ?? row.period_from
-  const usedMs = ratedFrom ? at.getTime() - ratedFrom.getTime() : 0
+/** The size and the prices from now on. */
+const newSize = (plan: Plan) => ({
+  product: plan.slug,
+  vcpus: plan.vcpus,
+  memory_mb: plan.memory_mb,
+  disk_gb: plan.disk_gb,
+  price: plan.price,
+  price_hourly: plan.price_hourly,
+})
+
+/** What an immediate cancellation has to know of the time before. A period ahead has none. */
+function ratedAnew(period: PaidPeriod, row: VpsRow, plan: Plan, at: Date): PaidPeriod {
+  const paid = period.paid + chargeFor(plan, row, period, at)
+  if (period.from > at) return { ...period, paid }
+  const usedMs = at.getTime() - period.ratedFrom.getTime()
   return {
-    product: plan.slug,
-    vcpus: plan.vcpus,
-    memory_mb: plan.memory_mb,
-    disk_gb: plan.disk_gb,
-    price: plan.price,
-    price_hourly: plan.price_hourly,
-    period_paid: paid + charged,
-    period_used: row.period_used + usedCost(row.price_hourly, usedMs, paid - row.period_used),
-    rated_from: at,
+    ...period,
+    paid,
+    used: period.used + usedCost(row.price_hourly, usedMs, period.paid - period.used),
+    ratedFrom: at,
   }
 }
 

@@ -1,9 +1,12 @@
-import { monthsAfter } from '@coinrack/money/index.ts'
+import { periodsAfter } from '@coinrack/money/index.ts'
 import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { captureHold, releaseHold } from '../ledger/hold.ts'
 import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
+import { lengthOf } from './billing/charge-periods.ts'
+import { cyclePrice } from './billing/cycle-price.ts'
+import { insertPeriods } from './billing/period-store.ts'
 import { orderById, setOrderStatus } from './order-store.ts'
 import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps } from './vps-store.ts'
@@ -18,15 +21,17 @@ export async function deliverVps(services: Services, id: string): Promise<void> 
     await captureHold(tx, {
       holdId: order.hold_id!,
       transactionId: services.newId('transaction'),
-      description: `${row.hostname} (${row.product}), one month`,
+      description: `${row.hostname} (${row.product}), ${lengthOf(row.cycle, order.months)}`,
       at,
     })
+    const periods = periodsAfter(row.cycle, at, at, order.months)
+    await insertPeriods(tx, id, periods, cyclePrice(row))
     await updateVps(tx, id, {
       status: 'active',
       ssh_ready: true,
       user_data: null,
-      period_from: at,
-      paid_until: monthsAfter(at, 1),
+      anchor_at: at,
+      paid_until: periods.at(-1)!.until,
       failure_reason: null,
     })
     await setOrderStatus(tx, order.id, 'active')

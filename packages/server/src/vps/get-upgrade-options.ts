@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts'
+import { periodsFrom } from './billing/period-store.ts'
 import { fits, freeShare } from './capacity.ts'
 import { chargeNow, growthOf, isLarger } from './upgrade.ts'
 import { vpsById } from './vps-store.ts'
@@ -7,6 +8,7 @@ export const getUpgradeOptions: Handler<'getUpgradeOptions'> = async ({ input, d
   const row = await vpsById(db, input.service_id)
   const free = await freeShare(db, services)
   const at = services.clock.now()
+  const periods = await periodsFrom(db, row.id, at)
   const isLive = row.status !== 'deleted' && row.status !== 'failed'
   return {
     current_plan: row.product,
@@ -21,7 +23,7 @@ export const getUpgradeOptions: Handler<'getUpgradeOptions'> = async ({ input, d
         disk_gb: plan.disk_gb,
         price: plan.price,
         price_hourly: plan.price_hourly,
-        charge_now: chargeNow(plan, row, at),
+        charge_now: chargeNow(plan, row, periods, at),
         available: fits(growthOf(plan, row), free),
       })),
   }

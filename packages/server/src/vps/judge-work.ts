@@ -34,6 +34,8 @@ const running = (progress: string): Verdict => ({ status: 'running', progress, e
 const succeeded = (progress: string): Verdict => ({ status: 'succeeded', progress, error: null })
 const failed = (error: string): Verdict => ({ status: 'failed', progress: 'Ended', error })
 
+const ENDED_BY_SUSPENSION: readonly string[] = ['start', 'stop', 'reboot', 'reinstall']
+
 const SUPERSEDED = 'Something else was asked of the VPS before it was done'
 
 /** Whether what was asked is so by now. Pure: work has no state of its own, the VPS has it. */
@@ -45,6 +47,9 @@ export function judgeWork(kind: (typeof workKinds)[number], row: Seen): Verdict 
     return row.machine_gone_at ? succeeded('Deleted') : running('Deleting the machine and its disk')
   }
   if (row.wanted === 'deleted') return failed('The VPS was deleted')
+  if (row.status === 'suspended' && ENDED_BY_SUSPENSION.includes(kind)) {
+    return failed('The VPS was suspended before it was done')
+  }
   switch (kind) {
     case 'start':
       if (row.wanted !== 'running') return failed(SUPERSEDED)
@@ -82,6 +87,6 @@ export function judgeWork(kind: (typeof workKinds)[number], row: Seen): Verdict 
 }
 
 const waiting = (row: Seen, otherwise: string) => {
-  if (row.status === 'stopped') return 'Waits for the VPS to be started'
+  if (row.status === 'stopped' || row.status === 'suspended') return 'Waits for the VPS to be started'
   return row.wish_failure ?? otherwise
 }

@@ -3,6 +3,7 @@ import { announce } from '../database/changes.ts'
 import { inTransaction, type Transaction } from '../database/transaction.ts'
 import { post } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
+import { periodsFrom } from './billing/period-store.ts'
 import { setOrderStatus } from './order-store.ts'
 import { systemOfVps } from './snapshot/kept-system.ts'
 import { forgetOwnSnapshots, setSnapshot, snapshotById } from './snapshot/snapshot-store.ts'
@@ -94,15 +95,19 @@ async function giveUp(
     else {
       await updateVps(tx, id, { ...change, wanted: 'deleted', status: 'deleted' })
       await setOrderStatus(tx, row.order_id, 'cancelled')
-      await post(tx, {
-        id: newId('transaction'),
-        kind: 'refund',
-        accountId: row.account_id,
-        reference: `restore-failed:${keptId}`,
-        description: `${row.hostname} could not be restored`,
-        postings: [{ from: 'revenue.vps', to: 'customer.available', amount: row.period_paid ?? row.price }],
-        at: clock.now(),
-      })
+      const at = clock.now()
+      const periods = await periodsFrom(tx, id, at)
+      const charged = periods.reduce((sum, { paid }) => sum + paid, 0n)
+      if (charged > 0n)
+        await post(tx, {
+          id: newId('transaction'),
+          kind: 'refund',
+          accountId: row.account_id,
+          reference: `restore-failed:${keptId}`,
+          description: `${row.hostname} could not be restored`,
+          postings: [{ from: 'revenue.vps', to: 'customer.available', amount: charged }],
+          at,
+        })
     }
     await announce(tx, id)
   })

@@ -1,4 +1,5 @@
 import type { Order } from '@coinrack/contract/orders.ts'
+import type { Cycle } from '@coinrack/money/index.ts'
 import type { z } from 'zod'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 
@@ -15,6 +16,10 @@ export interface OrderRow {
   user_data: Buffer | null
   price: bigint
   price_hourly: bigint
+  billing_cycle: Cycle
+  /** Paid in advance, of a monthly one. */
+  months: number
+  auto_renew: boolean
   invoice_id: string | null
   hold_id: string | null
   failure_reason: string | null
@@ -26,11 +31,11 @@ export interface OrderRow {
 }
 
 const COLUMNS =
-  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, user_data, price, price_hourly, invoice_id, hold_id, failure_reason, token_id, created_at, expires_at, boot'
+  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, user_data, price, price_hourly, billing_cycle, months, auto_renew, invoice_id, hold_id, failure_reason, token_id, created_at, expires_at, boot'
 
 export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void> {
   await tx.query(
-    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
     [
       row.id,
       row.account_id,
@@ -43,6 +48,9 @@ export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void>
       row.user_data,
       row.price,
       row.price_hourly,
+      row.billing_cycle,
+      row.months,
+      row.auto_renew,
       row.invoice_id,
       row.hold_id,
       row.failure_reason,
@@ -64,6 +72,10 @@ export async function findAwaitingOrder(
     sshKey: string | null
     /** Undefined: the default name of the service. */
     hostname: string | undefined
+    billingCycle: Cycle
+    months: number
+    /** Of a quote; undefined: whatever was agreed before. */
+    prices: { price: bigint; price_hourly: bigint } | undefined
     boot: OrderRow['boot']
     /** Whether it would be handed the same. */
     isSame(order: OrderRow): boolean
@@ -74,7 +86,8 @@ export async function findAwaitingOrder(
     `select ${COLUMNS} from vps_order
      where account_id = $1 and status = 'awaiting_payment' and expires_at > $6
        and product = $2 and os_id = $3 and ssh_key is not distinct from $4
-       and hostname = coalesce($5, 'vps-' || right(service_id, 6)) and boot = $7
+       and hostname = coalesce($5, 'vps-' || right(service_id, 6)) and billing_cycle = $7 and months = $8
+       and ($9::bigint is null or (price = $9 and price_hourly = $10::bigint)) and boot = $11
      order by id for update`,
     [
       wanted.accountId,
@@ -83,6 +96,10 @@ export async function findAwaitingOrder(
       wanted.sshKey,
       wanted.hostname ?? null,
       wanted.now,
+      wanted.billingCycle,
+      wanted.months,
+      wanted.prices?.price ?? null,
+      wanted.prices?.price_hourly ?? null,
       wanted.boot,
     ],
   )
@@ -119,6 +136,10 @@ export async function forgetOrderUserData(tx: Transaction, id: string): Promise<
   await tx.query('update vps_order set user_data = null where id = $1', [id])
 }
 
+export async function setOrderAutoRenew(tx: Transaction, id: string, autoRenew: boolean): Promise<void> {
+  await tx.query('update vps_order set auto_renew = $2 where id = $1', [id, autoRenew])
+}
+
 export async function setOrderInvoice(tx: Transaction, id: string, invoiceId: string): Promise<void> {
   await tx.query('update vps_order set invoice_id = $2 where id = $1', [id, invoiceId])
 }
@@ -149,14 +170,19 @@ export async function liveVpsOf(db: Queryable, tokenId: string): Promise<bigint>
   return rows[0]!.live
 }
 
+/** What is held and charged for an order: its months, or the first hour. */
+export const orderTotal = (
+  row: Pick<OrderRow, 'billing_cycle' | 'months' | 'price' | 'price_hourly'>,
+): bigint => (row.billing_cycle === 'hourly' ? row.price_hourly : row.price * BigInt(row.months))
+
 /** The order as its owner sees it. */
-export const orderView = (row: OrderRow): z.output<typeof Order> => ({
+export const orderView = (row: Omit<OrderRow, 'auto_renew'>): z.output<typeof Order> => ({
   id: row.id,
   status: row.status,
   product: row.product,
   os_id: row.os_id,
   hostname: row.hostname,
-  total: row.price,
+  total: orderTotal(row),
   currency: 'USD',
   service_id: row.status === 'awaiting_payment' || row.status === 'expired' ? null : row.service_id,
   invoice_id: row.invoice_id,

@@ -1,9 +1,11 @@
 import { freePort } from '@coinrack/host/free-port.ts'
+import { monthsAfter } from '@coinrack/money/index.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { snapshot } from '../database/testing.ts'
 import { expectBooksToBalance } from '../ledger/testing.ts'
 import { startTestService, type TestService } from '../testing.ts'
-import { endPeriods, expireOrders } from './end-periods.ts'
+import { billVps } from './billing/bill-vps.ts'
+import { expireOrders } from './expire-orders.ts'
 
 const DAY_MS = 86_400_000
 const key = `ssh-ed25519 ${Buffer.concat([
@@ -427,7 +429,7 @@ describe('before anything is held', () => {
       body: { mode: 'immediate', confirm: 'short-lived' },
     })
     await service.reconcile()
-    await endPeriods(service.services)
+    await billVps(service.services)
     const { rows } = await service.services.db.query('select machine_gone_at from vps where id = $1', [
       body.service_id,
     ])
@@ -478,11 +480,16 @@ describe('lists', () => {
   })
 
   test('behavior: the balance tells what the services cost and how long it lasts', async () => {
-    await order()
+    const placed = await order()
     const balance = await get('/balance')
     // 3.00 USD over the 730 hours of a month, rounded up.
     expect(balance.burn_per_hour).toBe('0.00411')
-    const left = new Date(balance.runs_out_at).getTime() - service.clock.now().getTime()
-    expect(left).toBe(Math.floor((7_000_000 * 3_600_000) / 4110))
+    // 7.00 USD pay two months more.
+    expect(balance.runs_out_at).toBe(monthsAfter(service.clock.now(), 3).toISOString())
+    const { burn_per_hour, runs_out_at } = placed.body
+    expect({ burn_per_hour, runs_out_at }).toEqual({
+      burn_per_hour: balance.burn_per_hour,
+      runs_out_at: balance.runs_out_at,
+    })
   })
 })

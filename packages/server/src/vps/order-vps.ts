@@ -3,7 +3,9 @@ import { formatUsd } from '@coinrack/contract/wire.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Call, Handler } from '../handler.ts'
-import { type CustomerBalance, lockBalance, readBalance } from '../ledger/balance.ts'
+import { checkAutoRenew, mayAutoRenew } from '../ledger/auto-renew.ts'
+import { lockBalance } from '../ledger/balance.ts'
+import { balanceNow } from '../ledger/balance-view.ts'
 import { checkBudget } from '../ledger/budget.ts'
 import { offeredImages } from '../os-images.ts'
 import { fits, freeShare, noRoom } from './capacity.ts'
@@ -13,9 +15,12 @@ import {
   insertOrder,
   type OrderRow,
   orderById,
+  orderTotal,
   orderView,
+  setOrderAutoRenew,
   setOrderInvoice,
 } from './order-store.ts'
+import { makeQuote, readQuote } from './price-quote.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { spenderOf, startOrder } from './start-order.ts'
 import { judgeBalance } from './unpaid.ts'
@@ -36,7 +41,8 @@ export const orderVps: Handler<'orderVps'> = async (call) => {
   const userData = checkUserData(input.user_data, call.fail)
   // Orders of one account run one after the other: each sees what the others left of the balance.
   const balance = await lockBalance(db, caller.accountId)
-  if (input.dry_run) return quote(call, plan, balance)
+  const autoRenew = await checkRenewal(call)
+  if (input.dry_run) return quote(call, plan)
 
   const now = services.clock.now()
   const awaiting = await findAwaitingOrder(db, {
@@ -45,16 +51,25 @@ export const orderVps: Handler<'orderVps'> = async (call) => {
     osId: input.os_id,
     sshKey,
     hostname: input.hostname,
+    billingCycle: input.billing_cycle,
+    months: input.months,
+    prices: input.quote_id === undefined ? undefined : plan,
     boot: input.boot,
     isSame: ({ user_data, service_id }) =>
       userData === (user_data ? services.sealer.open(user_data, userDataPurpose(service_id)) : undefined),
     now,
   })
   // Whoever continues an order is charged for it.
-  const order = { ...(awaiting ?? newOrder(call, plan, sshKey, now)), token_id: caller.tokenId }
+  const order: OrderRow = {
+    ...(awaiting ?? newOrder(call, plan, sshKey, now)),
+    token_id: caller.tokenId,
+    auto_renew: autoRenew,
+  }
+  if (awaiting) await setOrderAutoRenew(db, order.id, autoRenew)
+  checkPrice(call, order)
   const spender = spenderOf(db, order)
-  if (spender) await checkBudget(db, { ...spender, amount: order.price, at: now })
-  const unpaid = judgeBalance(balance, order.price, 'this order')
+  if (spender) await checkBudget(db, { ...spender, amount: orderTotal(order), at: now })
+  const unpaid = judgeBalance(balance, orderTotal(order), 'this order')
   if (unpaid) return refuseUnpaid(call, order, !awaiting, unpaid)
 
   if (!awaiting) await insertOrder(db, order)
@@ -65,13 +80,15 @@ export const orderVps: Handler<'orderVps'> = async (call) => {
   const placed = (await orderById(db, order.id))!
   return {
     ...orderView(placed),
+    quote: null,
     paid_from_balance: true,
     service: vpsView(await vpsById(db, order.service_id)),
-    balance: (await readBalance(db, caller.accountId)).available,
+    ...(await balanceNow(db, services, caller.accountId)),
   }
 }
 
-async function checkOrder({ input, services, fail }: OrderCall): Promise<CatalogPlan> {
+async function checkOrder(call: OrderCall): Promise<CatalogPlan> {
+  const { input, services, fail } = call
   const plan = services.catalog.plans.find(({ slug }) => slug === input.product)
   if (!plan || (input.region !== undefined && input.region !== services.catalog.region)) {
     const where = plan ? ` in region ${input.region}` : ''
@@ -81,14 +98,32 @@ async function checkOrder({ input, services, fail }: OrderCall): Promise<Catalog
   if (!images.some(({ osId }) => osId === input.os_id)) {
     throw fail('os_not_supported', `Plan ${plan.slug} has no OS image ${input.os_id}`)
   }
-  if (input.max_price !== undefined && plan.price > input.max_price) {
-    throw fail(
-      'price_above_maximum',
-      `Plan ${plan.slug} costs ${formatUsd(plan.price)} USD, above the maximum of ${formatUsd(input.max_price)} USD`,
-      { fields: { price: formatUsd(plan.price) } },
-    )
-  }
-  return plan
+  return atQuotedPrice(call, plan)
+}
+
+function atQuotedPrice({ input, caller, services, fail }: OrderCall, plan: CatalogPlan): CatalogPlan {
+  if (input.quote_id === undefined) return plan
+  const quoted = readQuote(services, caller.accountId, input.quote_id, plan.slug)
+  if (!quoted) throw fail('quote_invalid', `The quote is over, or none of yours for plan ${plan.slug}`)
+  return { ...plan, ...quoted }
+}
+
+/** Whether it renews itself: as asked for, or when the budget allows it. */
+async function checkRenewal({ input, caller, db, services }: OrderCall): Promise<boolean> {
+  const renewer = { tokenId: caller.tokenId, at: services.clock.now() }
+  if (input.auto_renew) await checkAutoRenew(db, renewer)
+  return input.auto_renew ?? (await mayAutoRenew(db, renewer))
+}
+
+/** Of the order as it would be charged: one that continues keeps its price. */
+function checkPrice({ input, fail }: OrderCall, order: Parameters<typeof orderTotal>[0]): void {
+  const total = orderTotal(order)
+  if (input.max_price === undefined || total <= input.max_price) return
+  throw fail(
+    'price_above_maximum',
+    `The order costs ${formatUsd(total)} USD, above the maximum of ${formatUsd(input.max_price)} USD`,
+    { fields: { price: formatUsd(total) } },
+  )
 }
 
 function newOrder(
@@ -96,7 +131,7 @@ function newOrder(
   plan: CatalogPlan,
   sshKey: string | null,
   now: Date,
-): OrderRow {
+): Omit<OrderRow, 'auto_renew'> {
   const serviceId = services.newId('service')
   return {
     id: services.newId('order'),
@@ -113,6 +148,8 @@ function newOrder(
         : services.sealer.seal(input.user_data, userDataPurpose(serviceId)),
     price: plan.price,
     price_hourly: plan.price_hourly,
+    billing_cycle: input.billing_cycle,
+    months: input.months,
     invoice_id: null,
     hold_id: null,
     failure_reason: null,
@@ -124,20 +161,19 @@ function newOrder(
 }
 
 /** What the order would cost and whether it could be placed now. Nothing is written. */
-async function quote(
-  { caller, input, db, services }: OrderCall,
-  plan: CatalogPlan,
-  balance: CustomerBalance,
-) {
+async function quote(call: OrderCall, plan: CatalogPlan) {
+  const { caller, db, services } = call
+  const order = newOrder(call, plan, null, services.clock.now())
+  checkPrice(call, order)
   if (!fits(plan, await freeShare(db, services))) throw noRoom('There is no room for a machine of this plan')
-  const order = newOrder({ caller, input, services } as OrderCall, plan, null, services.clock.now())
   return {
     ...orderView(order),
     status: 'quote' as const,
     service_id: null,
+    quote: makeQuote(services, caller.accountId, plan),
     paid_from_balance: false,
     service: null,
-    balance: balance.available,
+    ...(await balanceNow(db, services, caller.accountId)),
   }
 }
 
@@ -180,7 +216,7 @@ async function invoiceOf(db: Transaction, services: OrderCall['services'], order
   const invoice = await services.invoicing.openForOrder(db, services, {
     accountId: order.account_id,
     orderId: order.id,
-    amount: order.price,
+    amount: orderTotal(order),
     expiresAt: order.expires_at,
   })
   await setOrderInvoice(db, order.id, invoice.id)

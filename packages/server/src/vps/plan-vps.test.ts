@@ -41,7 +41,11 @@ const power = (action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset'): St
   do: 'power',
   action,
 })
-const record = (status: 'active' | 'stopped', sshReady: boolean): Step => ({ do: 'record', status, sshReady })
+const record = (status: 'active' | 'stopped' | 'suspended', sshReady: boolean): Step => ({
+  do: 'record',
+  status,
+  sshReady,
+})
 
 const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
   [
@@ -84,6 +88,26 @@ const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
       [booting, record('active', false)],
       [ready, record('active', true)],
       [failed, power('start')],
+    ],
+  ],
+  [
+    'suspended, whatever was wanted of it',
+    { status: 'suspended', wanted_boot: 1, hostname_pending: true },
+    [
+      [absent, record('suspended', false)],
+      [stopped, record('suspended', false)],
+      [booting, power('stop')],
+      [ready, power('stop')],
+    ],
+  ],
+  [
+    'suspended and off',
+    { status: 'suspended', ssh_ready: false },
+    [
+      [absent, nothing],
+      [stopped, nothing],
+      [failed, nothing],
+      [ready, power('stop')],
     ],
   ],
   [

@@ -15,7 +15,7 @@ export type Step =
   | { do: 'fail'; reason: string }
   /** SSH answered for the first time: the order is charged, the paid time begins. */
   | { do: 'deliver' }
-  | { do: 'record'; status: 'active' | 'stopped'; sshReady: boolean }
+  | { do: 'record'; status: 'active' | 'stopped' | 'suspended'; sshReady: boolean }
   | { do: 'nothing' }
 
 /** How long provisioning may take, in milliseconds. */
@@ -45,6 +45,11 @@ type Wish = Pick<
 /** Compares what is wanted with what was seen. Pure: the same answer however often it is asked. */
 export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
   if (row.wanted === 'deleted') return { do: 'destroy' }
+  // What its owner wants of it waits until it is paid again.
+  if (row.status === 'suspended') {
+    if (seen.state === 'running') return { do: 'power', action: 'stop' }
+    return row.ssh_ready ? { do: 'record', status: 'suspended', sshReady: false } : { do: 'nothing' }
+  }
   if (row.status === 'provisioning') return planProvisioning(row, seen, now)
   if (row.status === 'reinstalling') return planReinstall(row, seen)
   if (row.wanted === 'stopped') {

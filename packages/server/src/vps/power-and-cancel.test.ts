@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../ledger/testing.ts'
 import { startTestService, type TestService } from '../testing.ts'
-import { endPeriods } from './end-periods.ts'
+import { billVps } from './billing/bill-vps.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -147,16 +147,16 @@ describe('cancel', () => {
     expect(body.service).toMatchObject({ status: 'active', billing: { cancel_at_period_end: true } })
     const { billing } = await status()
     service.clock.advance(new Date(billing.paid_until).getTime() - service.clock.now().getTime() - 1)
-    await endPeriods(service.services)
+    await billVps(service.services)
     await service.reconcile()
     expect(await status()).toMatchObject({ status: 'active' })
     service.clock.advance(1)
-    await endPeriods(service.services)
+    await billVps(service.services)
     await service.reconcile()
     expect(await status()).toMatchObject({ status: 'deleted', ssh_ready: false })
     expect(service.driver.machines.has(id)).toBe(false)
     expect((await balance()).balance).toBe('5.00')
-    await endPeriods(service.services)
+    await billVps(service.services)
   })
 
   test('error: immediate without its host name, or with another', async () => {
@@ -201,7 +201,7 @@ describe('cancel', () => {
   test('behavior: end_of_period while it is made counts from when it was delivered', async () => {
     await order('slow-boot-web')
     await cancel({})
-    await endPeriods(service.services)
+    await billVps(service.services)
     service.driver.finishBoot(id)
     await service.reconcile()
     expect(await status()).toMatchObject({ status: 'active', billing: { cancel_at_period_end: true } })

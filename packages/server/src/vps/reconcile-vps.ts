@@ -99,6 +99,7 @@ const isSteady = (row: VpsRow) =>
   row.done_network === row.wanted_network &&
   ((row.status === 'active' && row.wanted === 'running' && row.ssh_ready) ||
     (row.status === 'stopped' && row.wanted === 'stopped') ||
+    (row.status === 'suspended' && !row.ssh_ready) ||
     (row.status === 'reinstalling' && row.attempts >= MOST_ATTEMPTS && row.done_disk === row.wanted_disk))
 
 /** Observes one machine and takes one step. */

@@ -1,10 +1,11 @@
 import type { Transaction } from '../database/transaction.ts'
+import { mayAutoRenew } from '../ledger/auto-renew.ts'
 import { placeHold } from '../ledger/hold.ts'
 import { offeredImages } from '../os-images.ts'
 import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { fits, freeShare, lockPlacement, noRoom } from './capacity.ts'
-import { forgetOrderUserData, liveVpsOf, type OrderRow, setOrderStatus } from './order-store.ts'
+import { forgetOrderUserData, liveVpsOf, type OrderRow, orderTotal, setOrderStatus } from './order-store.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
 import { takePlace } from './take-place.ts'
@@ -33,7 +34,7 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     id: holdId,
     transactionId: newId('transaction'),
     accountId: order.account_id,
-    amount: order.price,
+    amount: orderTotal(order),
     purpose: order.id,
     description: `Reserved for ${plan.name} ${order.hostname}`,
     at: now,
@@ -63,6 +64,11 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     user_data: order.user_data,
     price: order.price,
     price_hourly: order.price_hourly,
+    cycle: order.billing_cycle,
+    // Whoever pays an order may have another budget than whoever asked for it.
+    auto_renew:
+      order.auto_renew &&
+      (order.token_id === null || (await mayAutoRenew(tx, { tokenId: order.token_id, at: now }))),
     boot: order.boot,
     created_at: now,
   })
@@ -72,7 +78,7 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     order_id: order.id,
     service_id: order.service_id,
     product: plan.slug,
-    total: order.price,
+    total: orderTotal(order),
   })
 }
 

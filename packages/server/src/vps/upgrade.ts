@@ -1,6 +1,6 @@
-import { upgradeCharge } from '@coinrack/money/index.ts'
+import { type PaidPeriod, type Period, upgradeCharge } from '@coinrack/money/index.ts'
 import type { Services } from '../services.ts'
-import type { ShownVps } from './shown-vps.ts'
+import { cyclePrice } from './billing/cycle-price.ts'
 import type { VpsRow } from './vps-store.ts'
 
 export type Plan = Services['catalog']['plans'][number]
@@ -14,21 +14,21 @@ export const isLarger = (plan: Plan, now: Size) =>
   plan.memory_mb >= now.memory_mb &&
   plan.disk_gb >= now.disk_gb
 
-/** What the change costs now. */
-export const chargeNow = (
-  plan: Plan,
-  row: Pick<ShownVps, 'price' | 'paid_until'> & { period_from: Date | null },
-  at: Date,
-): bigint =>
-  row.period_from && row.paid_until
-    ? upgradeCharge({
-        oldPrice: row.price,
-        newPrice: plan.price,
-        periodFrom: row.period_from,
-        paidUntil: row.paid_until,
-        at,
-      })
-    : 0n
+type Priced = Pick<VpsRow, 'cycle' | 'price' | 'price_hourly'>
+
+/** What the change costs now: for the rest of the present period, and for those that are paid ahead. */
+export const chargeNow = (plan: Plan, row: Priced, periods: readonly PaidPeriod[], at: Date): bigint =>
+  periods.reduce((sum, period) => sum + chargeFor(plan, row, period, at), 0n)
+
+/** Of that, what is for one period. */
+export const chargeFor = (plan: Plan, row: Priced, period: Period, at: Date): bigint =>
+  upgradeCharge({
+    oldPrice: cyclePrice(row),
+    newPrice: cyclePrice({ ...plan, cycle: row.cycle }),
+    periodFrom: period.from,
+    paidUntil: period.until,
+    at,
+  })
 
 /** What it takes of the host beyond what the VPS has. */
 export const growthOf = (plan: Plan, now: Size) => ({

@@ -1,4 +1,5 @@
 import type { vpsStatuses } from '@coinrack/contract/vps.ts'
+import type { Cycle } from '@coinrack/money/index.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 
 export type VpsStatus = (typeof vpsStatuses)[number]
@@ -48,8 +49,15 @@ export interface VpsRow {
   provisioning_since: Date
   price: bigint
   price_hourly: bigint
-  period_from: Date | null
+  cycle: Cycle
+  auto_renew: boolean
+  /** Months end at its day and time. */
+  anchor_at: Date | null
   paid_until: Date | null
+  noticed_days: number | null
+  /** Of a suspended one: when it is deleted, and what it was before. */
+  delete_at: Date | null
+  suspended_from: VpsStatus | null
   cancel_at_period_end: boolean
   wanted_network: number
   done_network: number
@@ -62,9 +70,6 @@ export interface VpsRow {
   wish_failure: string | null
   wanted_disk: number
   done_disk: number
-  period_paid: bigint | null
-  period_used: bigint
-  rated_from: Date | null
   /** How it comes up on a new disk. */
   boot: 'auto' | 'cold'
   set_aside_as: string | null
@@ -80,10 +85,10 @@ export interface VpsRow {
 const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, region, hostname, vcpus, memory_mb, disk_gb,
   ssh_key, ssh_host, ssh_port, ipv4, ipv6, ssh_host_public_key, ssh_host_private_key, root_password_hash,
   root_password is not null as password_available, wanted, wanted_boot, forced, status, done_boot, ssh_ready,
-  failure_reason, attempts, observation, provisioning_since, price, price_hourly, period_from, paid_until,
-  cancel_at_period_end, wanted_network, done_network, created_at, machine_gone_at, hostname_pending,
-  next_root_password_hash, boot_password_hash, wished_at, wish_failure, wanted_disk, done_disk, period_paid, period_used,
-  rated_from, boot, set_aside_as, put_back, user_data, rescue, done_rescue,
+  failure_reason, attempts, observation, provisioning_since, price, price_hourly, cycle, auto_renew,
+  anchor_at, paid_until, noticed_days, delete_at, suspended_from, cancel_at_period_end, wanted_network, done_network,
+  created_at, machine_gone_at, hostname_pending, next_root_password_hash, boot_password_hash, wished_at, wish_failure,
+  wanted_disk, done_disk, boot, set_aside_as, put_back, user_data, rescue, done_rescue,
   exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
 
 export type NewVps = Pick<
@@ -111,6 +116,8 @@ export type NewVps = Pick<
   | 'user_data'
   | 'price'
   | 'price_hourly'
+  | 'cycle'
+  | 'auto_renew'
   | 'created_at'
   | 'boot'
 > & { root_password: Buffer }
@@ -206,8 +213,13 @@ export async function updateVps(
       | 'failure_reason'
       | 'attempts'
       | 'observation'
-      | 'period_from'
+      | 'cycle'
+      | 'auto_renew'
+      | 'anchor_at'
       | 'paid_until'
+      | 'noticed_days'
+      | 'delete_at'
+      | 'suspended_from'
       | 'cancel_at_period_end'
       | 'machine_gone_at'
       | 'os_id'
@@ -234,9 +246,6 @@ export async function updateVps(
       | 'wish_failure'
       | 'wanted_disk'
       | 'done_disk'
-      | 'period_paid'
-      | 'period_used'
-      | 'rated_from'
       | 'set_aside_as'
       | 'put_back'
       | 'user_data'

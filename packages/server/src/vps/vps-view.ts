@@ -1,5 +1,6 @@
 import type { Vps } from '@coinrack/contract/vps.ts'
 import type { z } from 'zod'
+import { cyclePrice } from './billing/cycle-price.ts'
 import type { ShownVps } from './shown-vps.ts'
 
 const SSH_USER = 'root'
@@ -33,10 +34,12 @@ export function vpsView(row: ShownVps): z.output<typeof Vps> {
     os: { os_id: row.os_id, name: row.os_name },
     region: row.region,
     billing: {
-      cycle: 'monthly',
-      price: row.price,
+      cycle: row.cycle,
+      price: cyclePrice(row),
       paid_until: row.paid_until,
+      auto_renew: row.auto_renew,
       cancel_at_period_end: row.cancel_at_period_end,
+      delete_at: row.status === 'suspended' ? row.delete_at : null,
     },
     created_at: row.created_at,
   }

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { balanceFields } from './balance.ts'
+import { operation } from './operation.ts'
+import { ServiceId, Vps } from './vps.ts'
+import { Usd } from './wire.ts'
+
+const service = { service_id: ServiceId }
+const serviceExample = { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0' }
+
+export const billing = {
+  renewService: operation({
+    method: 'POST',
+    path: '/services/{id}/renew',
+    summary: 'Pay more time of a VPS from the balance',
+    description:
+      'Charges months (of an hourly VPS: one hour) at the price in billing now, beyond what is paid. A suspended VPS is charged from now on and started again. Withdraws a cancellation to the end of the period.',
+    access: 'order',
+    rate: 'orders',
+    resource: 'service',
+    effect: 'spend',
+    idempotent: false,
+    input: z.strictObject({
+      ...service,
+      months: z.number().int().min(1).max(12).default(1).describe('1 for an hourly VPS'),
+    }),
+    output: z.object({ service: Vps, charged: Usd, ...balanceFields }),
+    errors: ['service_busy', 'renewal_limit', 'budget_exceeded', 'insufficient_balance', 'account_owes'],
+    example: { ...serviceExample, months: 1 },
+    next: () => [{ tool: 'set_auto_renew', why: 'Or let it renew itself', arguments: { enabled: true } }],
+  }),
+  setAutoRenew: operation({
+    method: 'PUT',
+    path: '/services/{id}/auto-renew',
+    summary: 'Let a VPS renew itself, or not',
+    description:
+      'With enabled the balance is charged for one more period whenever the paid time ends; this also withdraws a cancellation to the end of the period. A token needs allow_auto_renew for it, and each renewal counts for the budget of the token that ordered. Without it, or without money or budget, the VPS is suspended then: powered off, and deleted after 7 days (hourly: 3).',
+    access: 'order',
+    rate: 'default',
+    resource: 'service',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({ ...service, enabled: z.boolean() }),
+    output: z.object({ service: Vps, ...balanceFields }),
+    errors: ['service_busy', 'budget_exceeded'],
+    example: { ...serviceExample, enabled: false },
+    next: () => [{ tool: 'get_balance', why: 'See how long the balance lasts' }],
+  }),
+}

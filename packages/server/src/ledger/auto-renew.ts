@@ -1,0 +1,34 @@
+import { raiseOf } from '../budget-exceeded.ts'
+import type { Queryable } from '../database/transaction.ts'
+import { OperationError } from '../errors.ts'
+import { holdersOf, type TokenCharge } from './budget.ts'
+
+type Renewer = Pick<TokenCharge, 'tokenId' | 'at'>
+
+/** Whether what a token orders may renew itself: it and all above it have to allow that. */
+export const mayAutoRenew = async (db: Queryable, renewer: Renewer): Promise<boolean> =>
+  (await holdersOf(db, renewer)).every((holder) => holder.allow_auto_renew)
+
+/** @throws OperationError `budget_exceeded` when what the token orders may not renew itself */
+export async function checkAutoRenew(db: Queryable, renewer: Renewer): Promise<void> {
+  const holders = await holdersOf(db, renewer)
+  const index = holders.findIndex((holder) => !holder.allow_auto_renew)
+  const holder = holders[index]
+  if (!holder) return
+  const raise = raiseOf({ holder, below: holders[index + 1] })
+  throw new OperationError(
+    'budget_exceeded',
+    `allow_auto_renew of the token ${holder.token_id} is false: it may pay with renew_service`,
+    {
+      fields: {
+        cap: 'allow_auto_renew',
+        limit: false,
+        raised_by: { token_id: holder.parent_id, tool: raise.tool, arguments: raise.arguments },
+      },
+      nextSteps: [
+        { tool: 'renew_service', why: 'Pay more time now' },
+        { tool: 'whoami', why: 'See the budget of this token' },
+      ],
+    },
+  )
+}

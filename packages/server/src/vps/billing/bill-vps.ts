@@ -1,0 +1,102 @@
+import { type BillingStep, planBilling } from '@coinrack/money/index.ts'
+import { inTransaction, type Queryable, type Transaction } from '../../database/transaction.ts'
+import { lockBalance } from '../../ledger/balance.ts'
+import { isWithinBudget } from '../../ledger/budget.ts'
+import type { Services } from '../../services.ts'
+import { orderById } from '../order-store.ts'
+import { lockVps, updateVps, type VpsRow } from '../vps-store.ts'
+import { chargePeriods } from './charge-periods.ts'
+import { cyclePrice } from './cycle-price.ts'
+import { endVps, resumeVps, suspendVps } from './suspend-vps.ts'
+import { type Coverage, tellOwner } from './tell-owner.ts'
+
+/** Steps of one VPS in one pass: hours of three weeks that are charged after the service was away. */
+const MOST_STEPS = 500
+
+/**
+ * Brings the paid time of every VPS up to now: renews, suspends, resumes, deletes and tells. Takes no input, and may be
+ * killed at any step; each is one transaction, decided under the locks of VPS and balance, so that of two replicas the
+ * second one finds nothing to do.
+ */
+export async function billVps(services: Services): Promise<void> {
+  for (const { id } of await dueVps(services.db, services.clock.now())) {
+    try {
+      for (let steps = 0; steps < MOST_STEPS; steps++) {
+        const step = await inTransaction(services.db, (tx) => billOne(tx, services, id))
+        if (step === 'nothing' || step === 'suspend' || step === 'delete') break
+      }
+    } catch (error) {
+      services.log.error({ err: error, vps: id }, 'Billing a VPS failed; it is tried again')
+    }
+  }
+}
+
+/** One step with one VPS. */
+async function billOne(tx: Transaction, services: Services, id: string): Promise<BillingStep['do']> {
+  const row = await lockVps(tx, id)
+  if (!row.anchor_at || !row.paid_until || row.status === 'deleted') return 'nothing'
+  const { token_id: tokenId } = (await orderById(tx, row.order_id))!
+  const covered = await coverageOf(tx, row, tokenId, services.clock.now())
+  const step = planBilling(
+    {
+      cycle: row.cycle,
+      anchor: row.anchor_at,
+      paidUntil: row.paid_until,
+      autoRenew: row.auto_renew,
+      endsThen: row.cancel_at_period_end,
+      deleteAt: row.status === 'suspended' ? row.delete_at : null,
+      noticedDays: row.noticed_days,
+    },
+    covered === 'covered',
+    services.clock.now(),
+  )
+  if (step.do !== 'nothing') services.log.info({ vps: id, step }, 'Billing')
+  switch (step.do) {
+    case 'renew':
+      await chargePeriods(tx, services, { row, periods: [step.period], tokenId })
+      break
+    case 'resume':
+      await resumeVps(tx, services, { row, periods: [step.period], tokenId })
+      break
+    case 'suspend':
+      await suspendVps(tx, services, row, { deleteAt: step.deleteAt, covered })
+      break
+    case 'delete':
+      await endVps(tx, services, row)
+      break
+    case 'notice':
+      await updateVps(tx, id, { noticed_days: step.days })
+      await tellOwner(tx, services, row, { kind: 'renewal_due', days: step.days, covered })
+  }
+  return step.do
+}
+
+/** Of one more period: the balance, which is locked by this, and the budget of the token that ordered the VPS. */
+async function coverageOf(tx: Transaction, row: VpsRow, tokenId: string | null, at: Date): Promise<Coverage> {
+  const amount = cyclePrice(row)
+  const { available, owed } = await lockBalance(tx, row.account_id)
+  if (owed > 0n || available < amount) return 'balance'
+  return tokenId === null || (await isWithinBudget(tx, { tokenId, amount, at })) ? 'covered' : 'budget'
+}
+
+/** Those that a step may be due for, the longest due first; the decision itself is made under their locks. */
+async function dueVps(db: Queryable, now: Date): Promise<{ id: string }[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from vps
+     where status not in ('provisioning', 'failed', 'deleted') and case
+       when status = 'suspended' then delete_at <= $1 or cancel_at_period_end
+         or auto_renew and exists (
+           select from customer_balance balance where balance.account_id = vps.account_id and owed = 0
+             and available >= case cycle when 'hourly' then price_hourly else price end
+         )
+       else paid_until <= $1 or cycle = 'monthly' and (
+         noticed_days is null and paid_until <= $1 + interval '7 days'
+         or noticed_days > 3 and paid_until <= $1 + interval '3 days'
+         or noticed_days > 1 and paid_until <= $1 + interval '1 day'
+       )
+     end
+     order by paid_until, id`,
+    [now],
+  )
+  return rows
+}

@@ -1,0 +1,57 @@
+import type { Period } from '@coinrack/money/index.ts'
+import type { Transaction } from '../../database/transaction.ts'
+import { spendBudget } from '../../ledger/budget.ts'
+import { post } from '../../ledger/post.ts'
+import type { Services } from '../../services.ts'
+import { updateVps, type VpsRow } from '../vps-store.ts'
+import { cyclePrice } from './cycle-price.ts'
+import { insertPeriods } from './period-store.ts'
+
+export interface PeriodCharge {
+  row: VpsRow
+  periods: readonly Period[]
+  /** Whose budget it counts for; null: nobody's. */
+  tokenId: string | null
+}
+
+/**
+ * Charges periods that follow the paid time, or that begin it anew, and writes them down: in one transaction, under the
+ * lock of the VPS. No period can be charged twice: the ledger takes its reference once.
+ * @returns micro-USD
+ * @throws InsufficientFunds
+ * @throws OperationError `budget_exceeded`
+ */
+export async function chargePeriods(
+  tx: Transaction,
+  services: Services,
+  { row, periods, tokenId }: PeriodCharge,
+): Promise<bigint> {
+  const price = cyclePrice(row)
+  const amount = price * BigInt(periods.length)
+  const { from } = periods[0]!
+  const { until } = periods.at(-1)!
+  const at = services.clock.now()
+  await post(tx, {
+    id: services.newId('transaction'),
+    kind: 'charge',
+    accountId: row.account_id,
+    reference: `period:${row.id}:${from.toISOString()}`,
+    description: `${row.hostname} (${row.product}), ${lengthOf(row.cycle, periods.length)} from ${minute(from)}`,
+    postings: [{ from: 'customer.available', to: 'revenue.vps', amount }],
+    at,
+  })
+  // The posting has locked the customer's balance.
+  if (tokenId !== null) await spendBudget(tx, { tokenId, amount, at })
+  await insertPeriods(tx, row.id, periods, price)
+  await updateVps(tx, row.id, { paid_until: until, noticed_days: null })
+  return amount
+}
+
+/** `one month`, `3 months`, `one hour` */
+export const lengthOf = (cycle: VpsRow['cycle'], count: number): string => {
+  const unit = cycle === 'hourly' ? 'hour' : 'month'
+  return count === 1 ? `one ${unit}` : `${count} ${unit}s`
+}
+
+/** For people, in UTC. */
+export const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`

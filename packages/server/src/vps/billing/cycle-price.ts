@@ -1,0 +1,5 @@
+import type { VpsRow } from '../vps-store.ts'
+
+/** What one period costs, in micro-USD: as agreed when it was ordered or its plan was changed. */
+export const cyclePrice = (row: Pick<VpsRow, 'cycle' | 'price' | 'price_hourly'>): bigint =>
+  row.cycle === 'hourly' ? row.price_hourly : row.price

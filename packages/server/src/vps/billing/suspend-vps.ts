@@ -1,0 +1,76 @@
+import { announce } from '../../database/changes.ts'
+import type { Transaction } from '../../database/transaction.ts'
+import type { Services } from '../../services.ts'
+import { setOrderStatus } from '../order-store.ts'
+import { RECONCILE_VPS } from '../reconcile-vps.ts'
+import { tellChange } from '../tell-change.ts'
+import { updateVps, type VpsRow } from '../vps-store.ts'
+import { settleWork } from '../work-store.ts'
+import { chargePeriods, type PeriodCharge } from './charge-periods.ts'
+import { type Coverage, tellOwner } from './tell-owner.ts'
+
+/** The paid time is over: the machine is powered off, and kept for a while. What its owner wants of it stays. */
+export async function suspendVps(
+  tx: Transaction,
+  services: Services,
+  row: VpsRow,
+  { deleteAt, covered }: { deleteAt: Date; covered: Coverage },
+): Promise<void> {
+  const at = services.clock.now()
+  await updateVps(tx, row.id, {
+    status: 'suspended',
+    suspended_from: row.status,
+    delete_at: deleteAt,
+    // No boot is owed any more: the next start is one.
+    done_boot: row.wanted_boot,
+  })
+  await settleWork(tx, row.id, at)
+  await tellChange(tx, services, row, { status: 'suspended' })
+  await tellOwner(tx, services, { ...row, delete_at: deleteAt }, { kind: 'suspended', covered })
+  await announce(tx, row.id)
+  await announce(tx, RECONCILE_VPS)
+}
+
+/**
+ * Charges a suspended VPS from now on and wants its machine on again. Months are anchored anew: what lay between was
+ * not served.
+ * @returns micro-USD
+ * @throws InsufficientFunds
+ * @throws OperationError `budget_exceeded`
+ */
+export async function resumeVps(tx: Transaction, services: Services, charge: PeriodCharge): Promise<bigint> {
+  const charged = await chargePeriods(tx, services, charge)
+  const { row, periods } = charge
+  const wasReinstalling = row.suspended_from === 'reinstalling'
+  const status = wasReinstalling ? 'reinstalling' : row.wanted === 'stopped' ? 'stopped' : 'rebooting'
+  await updateVps(tx, row.id, {
+    anchor_at: periods[0]!.from,
+    delete_at: null,
+    suspended_from: null,
+    status,
+    // What a reinstall had begun is made anew; a disk of before is still to be put back.
+    ...(wasReinstalling && row.put_back === null ? { wanted_disk: row.done_disk + 1, attempts: 0 } : {}),
+  })
+  await tellChange(tx, services, row, { status })
+  const until = periods.at(-1)!.until
+  await tellOwner(tx, services, { ...row, paid_until: until }, { kind: 'resumed' })
+  await announce(tx, row.id)
+  await announce(tx, RECONCILE_VPS)
+  return charged
+}
+
+/** Ends a VPS whose time is over: after a cancellation to the end of it, or after the grace. */
+export async function endVps(tx: Transaction, services: Services, row: VpsRow): Promise<void> {
+  await updateVps(tx, row.id, {
+    wanted: 'deleted',
+    status: 'deleted',
+    ssh_ready: false,
+    root_password: null,
+    user_data: null,
+  })
+  await setOrderStatus(tx, row.order_id, 'cancelled')
+  await tellChange(tx, services, row, { status: 'deleted' })
+  await tellOwner(tx, services, row, { kind: 'deleted' })
+  await announce(tx, row.id)
+  await announce(tx, RECONCILE_VPS)
+}
