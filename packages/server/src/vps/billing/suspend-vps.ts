@@ -3,6 +3,7 @@ import type { Transaction } from '../../database/transaction.ts'
 import type { Services } from '../../services.ts'
 import { setOrderStatus } from '../order-store.ts'
 import { RECONCILE_VPS } from '../reconcile-vps.ts'
+import { keepDisk } from '../snapshot/keep-disk.ts'
 import { tellChange } from '../tell-change.ts'
 import { updateVps, type VpsRow } from '../vps-store.ts'
 import { settleWork } from '../work-store.ts'
@@ -61,6 +62,8 @@ export async function resumeVps(tx: Transaction, services: Services, charge: Per
 
 /** Ends a VPS whose time is over: after a cancellation to the end of it, or after the grace. */
 export async function endVps(tx: Transaction, services: Services, row: VpsRow): Promise<void> {
+  // A disk that was to be put back stays kept for its time.
+  if (row.put_back !== null) await keepDisk(tx, services, row, 'cancel')
   await updateVps(tx, row.id, {
     wanted: 'deleted',
     status: 'deleted',

@@ -29,7 +29,8 @@ export async function keepDisk(
     return updateVps(tx, row.id, { set_aside_as: row.put_back, put_back: null })
   }
   // Nothing of its owner is on a disk that is only being made.
-  if (row.status === 'reinstalling' || row.status === 'provisioning') return
+  const status = row.status === 'suspended' ? row.suspended_from : row.status
+  if (status === 'reinstalling' || status === 'provisioning') return
 
   const at = services.clock.now()
   await makeRoomForKept(tx, row.id)
