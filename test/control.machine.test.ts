@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSshKey, runInGuest, sshArguments } from '@coinrack/cli/ssh.ts'
-import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { byPassword as byRootPassword, ended as endOf, revealed as revealedOnce } from './support/one-vps.ts'
 import { chargesOf, guestsOf, isClone, newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
 
@@ -68,34 +67,10 @@ const userDataDone = '640\nfrom user datarun root\ndeploy'
 const shown = () => customer.getVpsStatus({ service_id: id, reveal: false })
 const inside = async (command: string) =>
   (await runInGuest(await sshArguments(folder, key, (await shown()).ssh), command)).trim()
-/** By the root password, with the host verified. */
-async function byPassword(password: string, command: string): Promise<string> {
-  const { ssh } = await shown()
-  const knownHosts = join(folder, 'known_hosts_password')
-  await writeFile(knownHosts, ssh.known_hosts.join('\n'))
-  const args = [
-    ...['-o', 'PubkeyAuthentication=no', '-o', 'StrictHostKeyChecking=yes'],
-    ...['-o', `UserKnownHostsFile=${knownHosts}`, '-p', String(ssh.port), `root@${ssh.host}`],
-  ]
-  const { stdout } = await runCommand('sshpass', ['-e', 'ssh', ...args, command], {
-    env: { SSHPASS: password },
-    timeoutMs: 60_000,
-  })
-  return stdout.trim()
-}
-async function ended(operation: { id: string }) {
-  for (;;) {
-    const now = await customer.getOperation({ operation_id: operation.id, wait: 'done', timeout: 50 })
-    if (now.status !== 'running') return now
-  }
-}
-/** The password, which exactly one of the reads at the same moment shows. */
-async function revealed(): Promise<string> {
-  const reads = await Promise.all(Array.from({ length: 10 }, () => customer.getVpsStatus({ service_id: id })))
-  const passwords = reads.flatMap(({ root_password }) => root_password ?? [])
-  expect(passwords).toHaveLength(1)
-  return passwords[0]!
-}
+const byPassword = (password: string, command: string) =>
+  byRootPassword({ customer, id }, folder, password, command)
+const ended = (operation: { id: string }) => endOf({ customer }, operation)
+const revealed = () => revealedOnce({ customer, id })
 const power = async (action: 'start' | 'stop' | 'reboot') =>
   ended((await customer.powerVps({ service_id: id, action })).operation)
 /** SIGKILL of the service at a moment that follows from the seed. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@coinrack/sdk/index.ts'
 import { expect } from 'vitest'
+import { ended } from './one-vps.ts'
 import type { RunningService } from './running-service.ts'
 
 /** What an interruption has to do with: one VPS of a customer, in a service that can be killed. */
@@ -27,12 +28,6 @@ export interface Interruption {
 
 const shown = ({ customer, id }: Subject) => customer.getVpsStatus({ service_id: id, reveal: false })
 
-async function ended({ customer }: Subject, operation: { id: string }) {
-  for (;;) {
-    const now = await customer.getOperation({ operation_id: operation.id, wait: 'done', timeout: 50 })
-    if (now.status !== 'running') return now
-  }
-}
 const succeeds = async (subject: Subject, operation: { id: string }) =>
   expect(await ended(subject, operation)).toMatchObject({ status: 'succeeded', error: null })
 

@@ -1,19 +1,27 @@
 import { existsSync } from 'node:fs'
-import { readdir, readlink } from 'node:fs/promises'
+import { readdir, readlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSshKey, runInGuest, sshArguments } from '@coinrack/cli/ssh.ts'
 import { DEFAULT_PARENT, groupFolders } from '@coinrack/compute/control-groups/control-groups.ts'
 import { networkTraces } from '@coinrack/compute/network/testing.ts'
-import { waitForSsh } from '@coinrack/sdk/index.ts'
+import { runCommand } from '@coinrack/host/run-command.ts'
+import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
+import { expect } from 'vitest'
 import type { Subject } from './interruptions.ts'
 import { guestsOf, newCustomer } from './order-life.ts'
 import type { RunningService } from './running-service.ts'
 
 const TRIES = 90
 
-/** A new VPS of a new customer, which answers by SSH. */
-export async function orderVps(service: RunningService, folder: string, osId: number): Promise<Subject> {
-  const customer = await newCustomer(service, '50')
+/** A new VPS, of a new customer unless one is given, which answers by SSH. */
+export async function orderVps(
+  service: RunningService,
+  folder: string,
+  osId: number,
+  given?: Client,
+): Promise<Subject> {
+  const customer = given ?? (await newCustomer(service, '50'))
   const key = await makeSshKey(folder)
   const order = await customer.orderVps({
     product: 'nano',
@@ -39,6 +47,43 @@ export async function orderVps(service: RunningService, folder: string, osId: nu
       }
     },
   }
+}
+
+/** Runs a command inside by the root password, with the host verified. */
+export async function byPassword(
+  { customer, id }: Pick<Subject, 'customer' | 'id'>,
+  folder: string,
+  password: string,
+  command: string,
+): Promise<string> {
+  const { ssh } = await customer.getVpsStatus({ service_id: id, reveal: false })
+  const knownHosts = join(folder, 'known_hosts_password')
+  await writeFile(knownHosts, ssh.known_hosts.join('\n'))
+  const args = [
+    ...['-o', 'PubkeyAuthentication=no', '-o', 'StrictHostKeyChecking=yes'],
+    ...['-o', `UserKnownHostsFile=${knownHosts}`, '-p', String(ssh.port), `root@${ssh.host}`],
+  ]
+  const { stdout } = await runCommand('sshpass', ['-e', 'ssh', ...args, command], {
+    env: { SSHPASS: password },
+    timeoutMs: 60_000,
+  })
+  return stdout.trim()
+}
+
+/** The operation, once it has ended. */
+export async function ended({ customer }: Pick<Subject, 'customer'>, operation: { id: string }) {
+  for (;;) {
+    const now = await customer.getOperation({ operation_id: operation.id, wait: 'done', timeout: 50 })
+    if (now.status !== 'running') return now
+  }
+}
+
+/** The root password, which exactly one of ten reads at the same moment shows. */
+export async function revealed({ customer, id }: Pick<Subject, 'customer' | 'id'>): Promise<string> {
+  const reads = await Promise.all(Array.from({ length: 10 }, () => customer.getVpsStatus({ service_id: id })))
+  const passwords = reads.flatMap(({ root_password }) => root_password ?? [])
+  expect(passwords).toHaveLength(1)
+  return passwords[0]!
 }
 
 /** Whatever there is of a machine on this host. */

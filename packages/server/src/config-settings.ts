@@ -166,6 +166,12 @@ export const settings = {
     otherwise: 'must be set with `COINRACK_RDNS_SERVER`',
     secret: true,
   },
+  rdnsResolver: {
+    name: 'COINRACK_RDNS_RESOLVER',
+    doc: 'Name server that is asked, before a reverse name is published, where the name leads, as `address` or `address:port`.',
+    schema: values.nameServer,
+    otherwise: 'those that this host asks',
+  },
   trustedProxies: {
     name: 'COINRACK_TRUSTED_PROXIES',
     doc: 'Proxies whose `X-Forwarded-For` is believed: addresses and networks, separated by commas.',

@@ -115,7 +115,13 @@ async function main(): Promise<void> {
     guests: createQemuGuestChannel({ dataFolder, random }),
     console: driver.console,
     snapshots: driver.snapshots,
-    rdns: config.rdnsServer && nsupdateReverseDns({ server: config.rdnsServer, key: config.rdnsKey! }),
+    rdns:
+      config.rdnsServer &&
+      nsupdateReverseDns({
+        server: config.rdnsServer,
+        key: config.rdnsKey!,
+        resolver: config.rdnsResolver,
+      }),
     keptDisks: driver.keptDisks,
     chains: chains.settings.map((settings) => ({ settings, port: viemChain(settings) })),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),

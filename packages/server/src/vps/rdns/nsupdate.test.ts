@@ -27,7 +27,7 @@ async function open(change: Partial<UpdateKey> = {}) {
   const rdns = nsupdateReverseDns({
     server: { host: '127.0.0.1', port: server.port },
     key: { ...key, ...change },
-    resolvers: [at],
+    resolver: { host: '127.0.0.1', port: server.port },
   })
   const namesOf = (address: string) => resolver.resolvePtr(reverseName(address).slice(0, -1)).catch(() => [])
   return { rdns, namesOf, leads, close: server.close }

@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises'
+import { isIPv6 } from 'node:net'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { ipv6Digits } from '../../ipv6.ts'
 import type { ReverseDns } from './reverse-dns.ts'
@@ -16,8 +17,8 @@ export interface NsupdateOptions {
   /** The primary name server of the reverse zones; it finds the zone of an address itself. */
   server: { host: string; port: number }
   key: UpdateKey
-  /** Whom to ask where names lead, as `address:port`. Default: whom this host asks. */
-  resolvers?: string[]
+  /** Whom to ask where names lead. Default: whom this host asks. */
+  resolver?: { host: string; port: number } | undefined
 }
 
 const TTL_SECONDS = 3_600
@@ -25,7 +26,7 @@ const UPDATE_SECONDS = 10
 const LOOKUP = { timeout: 2_000, tries: 2 }
 
 /** Reverse names by signed dynamic updates (RFC 2136), which the program `nsupdate` sends. */
-export function nsupdateReverseDns({ server, key, resolvers }: NsupdateOptions): ReverseDns {
+export function nsupdateReverseDns({ server, key, resolver: asked }: NsupdateOptions): ReverseDns {
   return {
     async publish(address, hostname) {
       const name = reverseName(address)
@@ -46,7 +47,7 @@ export function nsupdateReverseDns({ server, key, resolvers }: NsupdateOptions):
 
     async leadsTo(hostname, address) {
       const resolver = new Resolver(LOOKUP)
-      if (resolvers) resolver.setServers(resolvers)
+      if (asked) resolver.setServers([`${isIPv6(asked.host) ? `[${asked.host}]` : asked.host}:${asked.port}`])
       const isIpv6 = address.includes(':')
       // A name that does not exist, or that nobody answers for, leads nowhere now.
       const found: string[] = await (isIpv6
