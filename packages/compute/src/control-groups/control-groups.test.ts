@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeVpsId } from '../testing.ts'
+import { blockDeviceOf } from './block-device.ts'
 import { createControlGroups, groupFolders } from './control-groups.ts'
 import { defaultDiskLimits } from './limits.ts'
 
@@ -95,6 +97,39 @@ describe.skipIf(!canLimit)('a group for each machine', () => {
     const beyond = allocate(1000)
     const [code, signal] = await once(beyond, 'exit')
     expect([code, signal]).toEqual([null, 'SIGKILL'])
+  })
+
+  test('behavior: what goes to the disk and comes from it is held back', {
+    timeout: 60_000,
+  }, async (context) => {
+    const dataFolder = await mkdtemp('/var/tmp/coinrack-disk-')
+    const slow = createControlGroups({
+      parent: PARENT,
+      disk: { megabytes: 8, operations: 10_000 },
+      dataFolder,
+      log: { info: () => {} },
+    })
+    const slowId = makeVpsId()
+    try {
+      const files = await slow.make(slowId, size)
+      context.skip(
+        (await blockDeviceOf(dataFolder)) === undefined,
+        'The folder is on no disk that can be limited',
+      )
+      const join = files.map((file) => `echo $$ >${file}; `).join('')
+      /** How long 24 MiB take, past the page cache as QEMU goes. */
+      const seconds = async (copy: string) => {
+        const begun = performance.now()
+        await runCommand('sh', ['-c', `${join}exec dd bs=1M count=24 ${copy}`])
+        return (performance.now() - begun) / 1000
+      }
+      const file = `${dataFolder}/file`
+      expect(await seconds(`if=/dev/zero of=${file} oflag=direct`)).toBeGreaterThan(2.5)
+      expect(await seconds(`if=${file} of=/dev/null iflag=direct`)).toBeGreaterThan(2.5)
+    } finally {
+      await slow.remove(slowId)
+      await rm(dataFolder, { recursive: true })
+    }
   })
 
   test('behavior: made anew while nothing runs in it, it has the new size', async () => {
