@@ -18,7 +18,11 @@ let service: RunningService
 let folder: string
 
 beforeAll(async () => {
-  service = await startService({ COINRACK_RATE_ORDERS: '1000/min', COINRACK_DISK_OVERCOMMIT: '10' })
+  service = await startService({
+    COINRACK_RATE_ORDERS: '1000/min',
+    COINRACK_DISK_OVERCOMMIT: '10',
+    COINRACK_INSTANT_VPS: 'on',
+  })
   folder = await mkdtemp('/tmp/coinrack-rush-')
 }, 40 * 60_000)
 

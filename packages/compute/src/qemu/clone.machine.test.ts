@@ -18,6 +18,10 @@ import {
   secretsOf,
 } from './testing-clones.ts'
 
+/** What systemd keeps going, without what a first boot alone runs, and the clock, which a timer starts some time after a boot. */
+const UNITS = `systemctl list-units --state=active --type=service,socket,timer --plain --no-legend |
+  cut -d' ' -f1 | grep -v -e systemd-timesyncd.service -e systemd-machine-id-commit -e ^user -e ^coinrack | sort`
+
 /** Real clones of a real template, which is booted once for all of them. */
 
 const IMAGE = process.env.COINRACK_TEST_IMAGE ?? 'debian-13'
@@ -137,9 +141,12 @@ describe('QEMU: clones of a booted template', { timeout: 8 * 60_000 }, () => {
 
   test('behavior: after a reboot from inside it came up from its own disk, with its own secrets', async () => {
     const before = await secretsOf(first)
+    const unitsOfClone = await first.byKey(UNITS)
     await first.byKey('echo kept > /root/note; sync; systemctl reboot').catch(() => {})
     await untilBooted(first, before.get('boot_id')!)
     const after = await secretsOf(first)
+    await first.byKey('systemctl is-system-running --wait')
+    expect(await first.byKey(UNITS)).toBe(unitsOfClone)
     const lasting = ['ssh host key', 'machine-id', 'hardware address', 'password hash', 'host name']
     for (const name of lasting) expect(after.get(name), name).toBe(before.get(name))
     for (const name of ['boot_id', 'urandom', 'random seed'])

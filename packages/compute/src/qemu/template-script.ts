@@ -18,9 +18,12 @@ perl -e 1; partx --version >/dev/null; resize2fs -V 2>/dev/null; ip link show >/
 tar -cf /dev/null /etc/hostname; sed -n 1p /etc/shadow >/dev/null; date >/dev/null
 
 set -e
-timers=$(systemctl list-units --type=timer --state=active --plain --no-legend | cut -d' ' -f1)
-systemctl stop ssh.service $timers systemd-timesyncd.service systemd-networkd.socket systemd-networkd.service \\
-  systemd-logind.service dbus.socket dbus.service serial-getty@ttyS0.service
+stopped=$(systemctl list-units --state=active --plain --no-legend '*.timer' systemd-timesyncd.service \\
+  systemd-networkd.socket systemd-networkd.service systemd-logind.service dbus.socket dbus.service \\
+  'serial-getty@*' | cut -d' ' -f1)
+systemctl stop ssh.service $stopped
+mkdir -p /run/coinrack
+echo $stopped >/run/coinrack/stopped
 if pgrep -x 'sshd.*'; then exit 1; fi
 journalctl --quiet --flush --rotate --vacuum-time=1s 2>/dev/null || :
 rm -rf /etc/ssh/ssh_host_* /run/warm* /root/.ssh /run/log/journal/* /var/log/journal/* \\
