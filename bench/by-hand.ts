@@ -96,7 +96,7 @@ async function layOut(
   { image, diskGb, user }: { image: BuiltImage; diskGb: number; user: RunAs | undefined },
 ): Promise<void> {
   const disk = join(folder, guestFiles.disk)
-  await makeDisk(disk, { base: image.disk, mbr: image.mbr, diskGb, owner: user })
+  await makeDisk(disk, { base: image.disk, image, diskGb, owner: user })
   const file = join(folder, guestFiles.seed)
   await writeFile(file, seed)
   if (user) await chown(file, user.uid, user.gid)

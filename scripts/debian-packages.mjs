@@ -15,6 +15,7 @@ const start = [
   'qemu-system-x86',
   'qemu-utils',
   'util-linux',
+  'xorriso',
 ]
 
 /**

@@ -1,3 +1,4 @@
+import type { OsImage } from './images/catalog.ts'
 import type { NetworkPolicy } from './network/network-policy.ts'
 import type { OwnAddresses } from './network/own-addresses.ts'
 
@@ -143,7 +144,12 @@ export interface ImageStatus {
   state: 'missing' | 'building' | 'ready' | 'failed'
   /** The step being built, or why it failed. */
   detail?: string
+  /** What it is, of one that the operator added: it stands in no catalog, and is ready from its first moment. */
+  added?: OfferedDisk
 }
+
+/** An image, and the smallest disk that holds it. */
+export type OfferedDisk = OsImage & { diskGb: number }
 
 export type DriverErrorCode =
   /** No such image in the catalog. */

@@ -6,13 +6,19 @@ export interface OfferedImage extends OsImage {
   ready: boolean
 }
 
-/**
- * The operating systems that can be ordered.
- * @param only slugs that a plan is limited to
- */
-export async function offeredImages(driver: VpsDriver, only?: readonly string[]): Promise<OfferedImage[]> {
-  const states = new Map((await driver.images()).map(({ slug, state }) => [slug, state]))
-  return osImages
-    .filter(({ slug }) => states.has(slug) && (!only || only.includes(slug)))
+/** What limits the images of a plan: those that it names, and the size of its disk. */
+export interface ImageLimits {
+  images?: readonly string[]
+  disk_gb: number
+}
+
+/** The operating systems that can be ordered: those that are built here, then those that the operator added. */
+export async function offeredImages(driver: VpsDriver, limits?: ImageLimits): Promise<OfferedImage[]> {
+  const statuses = await driver.images()
+  const states = new Map(statuses.map(({ slug, state }) => [slug, state]))
+  const added = statuses.flatMap((status) => status.added ?? [])
+  const fitting = added.filter(({ diskGb }) => !limits || diskGb <= limits.disk_gb)
+  return [...osImages, ...fitting]
+    .filter(({ slug }) => states.has(slug) && (limits?.images?.includes(slug) ?? true))
     .map((image) => ({ ...image, ready: states.get(image.slug) === 'ready' }))
 }

@@ -36,9 +36,12 @@ export function createReadiness({ db, chains, driver }: Services): Readiness {
         const { memoryMb } = await driver.capacity()
         return memoryMb > 0 ? undefined : 'this host has no memory to give'
       }),
-      ...images.map(({ slug, state, detail }) =>
-        look(`image ${slug}`, async () => (state === 'ready' ? undefined : (detail ?? state))),
-      ),
+      // One that the operator added is nothing that the service promises by itself.
+      ...images
+        .filter(({ added }) => !added)
+        .map(({ slug, state, detail }) =>
+          look(`image ${slug}`, async () => (state === 'ready' ? undefined : (detail ?? state))),
+        ),
     ])
   }
 }

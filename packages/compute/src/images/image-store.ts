@@ -4,16 +4,12 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { DriverError, type ImageStatus } from '../vps-driver.ts'
 import { type DebianImage, osImages } from './catalog.ts'
 import { findDebianMirror } from './debian-mirror.ts'
+import type { OwnImage } from './disk-images.ts'
 import { BUILD_SCRIPT, type Recipe, ROOTFS, readRecipe } from './recipe.ts'
 
 /** A built image. Its files never change; another recipe makes another folder. */
-export interface BuiltImage {
+export interface BuiltImage extends OwnImage {
   image: DebianImage
-  /** Slug and recipe hash: names the content for ever. */
-  name: string
-  disk: string
-  /** The first sector of the disk. */
-  mbr: string
   kernel: string
   initrd: string
 }
@@ -26,6 +22,8 @@ export interface ImageStore {
   status(): Promise<ImageStatus[]>
 }
 
+/** The size that they are built with. */
+const DISK_GB = 2
 const BUILD_TIMEOUT_MS = 60 * 60_000
 
 /** Images under `cacheFolder`, each in a folder named by its recipe. Building needs root; using does not. */
@@ -120,8 +118,10 @@ function builtImage(folder: string, { image, hash }: Recipe): BuiltImage {
   const file = (base: string) => join(folder, name, base)
   return {
     image,
+    // Slug and recipe hash.
     name,
     disk: file('disk.qcow2'),
+    diskGb: DISK_GB,
     mbr: file('mbr'),
     kernel: file('vmlinuz'),
     initrd: file('initrd.img'),

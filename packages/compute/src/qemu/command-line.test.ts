@@ -63,6 +63,19 @@ test('behavior: in rescue the first disk is the one of the rescue system, and th
   expect([first, second]).toEqual(['virtio-blk-pci,drive=rescue,bootindex=0', 'virtio-blk-pci,drive=root'])
 })
 
+test('behavior: what cloud-init looks for is there at every boot, read-only, but not in rescue', () => {
+  const filesOf = (change: object) =>
+    valuesOf('-drive', guestArguments({ ...options, hasCidata: true, ...change })).map(
+      (drive) => /file=([^,]*)/.exec(drive)![1],
+    )
+  expect(filesOf({})).toEqual(['disk.qcow2', 'cidata.iso'])
+  expect(filesOf({ isFirstBoot: true })).toEqual(['disk.qcow2', 'cidata.iso', 'seed.tar'])
+  expect(filesOf({ isChangeWaiting: true })).toEqual(['disk.qcow2', 'cidata.iso', 'change.tar'])
+  expect(filesOf({ rescue: true })).toEqual(['rescue.qcow2', 'disk.qcow2'])
+  const [, drive] = valuesOf('-drive', guestArguments({ ...options, hasCidata: true }))
+  expect(drive).toContain('readonly=on')
+})
+
 test("behavior: an emulated guest is told of the host's clock, an accelerated one is not", () => {
   expect(valuesOf('-smbios', guestArguments(options))).toEqual([
     'type=11,value=tsc_early_khz=2596122 tsc=reliable',

@@ -19,6 +19,8 @@ export interface GuestOptions {
   rescue?: boolean | undefined
   /** A change for this boot is attached in the same way. */
   isChangeWaiting?: boolean
+  /** What cloud-init of an image of somebody else looks for is attached at every boot. */
+  hasCidata?: boolean
   /** Memory that is a file: shared with it while a template is made, privately on top of it in a clone. */
   memoryFile?: { path: string; share: boolean }
   /** Waits for the state of a template, instead of booting. */
@@ -37,6 +39,7 @@ export const guestFiles = {
   disk: 'disk.qcow2',
   seed: 'seed.tar',
   changeSeed: 'change.tar',
+  cidata: 'cidata.iso',
   rescueDisk: 'rescue.qcow2',
   rescueSeed: 'rescue-seed.tar',
   monitor: 'run/monitor.sock',
@@ -60,7 +63,7 @@ const TRANSLATION_CACHE_MB = 128
  * name, size and hardware address, so that a saved state of one fits another.
  */
 export function guestArguments(options: GuestOptions): string[] {
-  const { id, vcpus, memoryMb, isFirstBoot, isChangeWaiting, rescue, memoryFile } = options
+  const { id, vcpus, memoryMb, isFirstBoot, isChangeWaiting, rescue, hasCidata, memoryFile } = options
   return [
     ['-name', `${id},debug-threads=on`],
     ['-nodefaults', '-no-user-config'],
@@ -74,6 +77,7 @@ export function guestArguments(options: GuestOptions): string[] {
     // The first disk is the one that it boots from. The machine's own is `root` in any case.
     rescue ? diskDrive('rescue', guestFiles.rescueDisk, ',bootindex=0') : [],
     diskDrive('root', guestFiles.disk, rescue ? '' : ',bootindex=0'),
+    hasCidata && !rescue ? cidataDrive : [],
     // Of two seeds the guest finds one: a first boot comes before any change.
     isFirstBoot
       ? seedDrive(rescue ? guestFiles.rescueSeed : guestFiles.seed)
@@ -127,6 +131,11 @@ function networkBackend(network: GuestNetwork): string {
 const diskDrive = (id: string, file: string, boot: string) => [
   ...['-drive', `id=${id},file=${file},format=qcow2,if=none,cache=writeback,discard=unmap,aio=threads`],
   ...['-device', `virtio-blk-pci,drive=${id}${boot}`],
+]
+
+const cidataDrive = [
+  ...['-drive', `id=cidata,file=${guestFiles.cidata},format=raw,if=none,readonly=on`],
+  ...['-device', 'virtio-blk-pci,drive=cidata'],
 ]
 
 const seedDrive = (file: string) => [

@@ -23,7 +23,8 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-const make = (disk: string, diskGb = 5) => makeDisk(disk, { base, mbr, diskGb, owner: undefined })
+const make = (disk: string, diskGb = 5) =>
+  makeDisk(disk, { base, image: { name: 'base', disk: base, diskGb: 2, mbr }, diskGb, owner: undefined })
 
 test('default: an overlay of the size asked for, whose partition reaches to its end', async () => {
   const disk = join(folder, 'disk.qcow2')
@@ -44,6 +45,17 @@ test('behavior: a disk that exists is left alone, also by makers at the same mom
   const { stdout } = await runCommand('cat', [disk])
   expect(stdout).toBe('data')
   expect((await readdir(folder)).filter((name) => name.includes('part'))).toEqual([])
+})
+
+test("behavior: nothing is written to the disk of somebody else's image", async () => {
+  const disk = join(folder, 'disk.qcow2')
+  const image = { name: 'nova', disk: base, diskGb: 2 }
+  await makeDisk(disk, { base, image, diskGb: 5, owner: undefined })
+  // Beyond the end of the smaller one nothing but zeros is the same.
+  await runCommand('qemu-img', ['compare', base, disk])
+  await expect(
+    makeDisk(`${disk}.small`, { base, image: { ...image, diskGb: 6 }, diskGb: 5, owner: undefined }),
+  ).rejects.toMatchObject({ code: 'spec_invalid' })
 })
 
 test('error: a disk that can not hold the image', async () => {

@@ -2,7 +2,7 @@ import { chown, copyFile, link, mkdir, readFile, rename, rm, stat, writeFile } f
 import { basename, dirname, join, relative } from 'node:path'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
-import type { BuiltImage } from '../images/image-store.ts'
+import { type DiskImage, isOwn } from '../images/disk-images.ts'
 import { DriverError } from '../vps-driver.ts'
 
 /*
@@ -14,8 +14,6 @@ const GIB = 1024 ** 3
 const SECTOR = 512
 /** Of a boot sector's partition table. */
 const FIRST_ENTRY = 446
-/** The size that images are built with; a disk can't be smaller. */
-export const IMAGE_GB = 2
 /** Keeps files in the making apart, also of makers in one process. */
 let partsMade = 0
 
@@ -23,7 +21,7 @@ let partsMade = 0
  * Keeps the image's disk among the machines' data under its own name, and returns its path: machines are overlays of
  * it, and a cache may be emptied at any time. Costs no space where cache and data share a file system.
  */
-export async function keepBaseDisk(image: BuiltImage, folder: string): Promise<string> {
+export async function keepBaseDisk(image: DiskImage, folder: string): Promise<string> {
   const kept = join(folder, `${image.name}.qcow2`)
   if (await exists(kept)) return kept
   await mkdir(folder, { recursive: true, mode: 0o755 })
@@ -44,16 +42,21 @@ export async function keepBaseDisk(image: BuiltImage, folder: string): Promise<s
   return kept
 }
 
+export interface DiskWish {
+  base: string
+  image: DiskImage
+  diskGb: number
+  owner: RunAs | undefined
+}
+
 /**
- * Makes a machine's disk: an overlay of `base` with `diskGb` GiB, whose partition reaches to its end.
+ * Makes a machine's disk: an overlay with `diskGb` GiB of the image's disk, which is kept as `base`. In an image of our own
+ * the partition reaches to its end; what others hold they grow themselves.
  * A disk that exists is left alone, also when another process makes it at the same moment.
  */
-export async function makeDisk(
-  disk: string,
-  { base, mbr, diskGb, owner }: { base: string; mbr: string; diskGb: number; owner: RunAs | undefined },
-): Promise<void> {
+export async function makeDisk(disk: string, { base, image, diskGb, owner }: DiskWish): Promise<void> {
   if (await exists(disk)) return
-  if (!(diskGb >= IMAGE_GB))
+  if (!(diskGb >= image.diskGb))
     throw new DriverError('spec_invalid', `A disk of ${diskGb} GB can't hold the image`)
   const part = `${disk}.${process.pid}-${++partsMade}.part`
   try {
@@ -71,7 +74,7 @@ export async function makeDisk(
       part,
       `${diskGb}G`,
     ])
-    await writeMbr(part, { mbr, diskGb })
+    if (isOwn(image)) await writeMbr(part, { mbr: image.mbr, diskGb })
     if (owner) await chown(part, owner.uid, owner.gid)
     // Unlike a rename, a link never replaces a disk that is there.
     await link(part, disk).catch((error: NodeJS.ErrnoException) => {

@@ -8,6 +8,7 @@ import type { VpsConsole } from '../console.ts'
 import { createControlGroups, DEFAULT_PARENT } from '../control-groups/control-groups.ts'
 import { type DiskLimits, defaultDiskLimits } from '../control-groups/limits.ts'
 import { osImages } from '../images/catalog.ts'
+import { diskImages } from '../images/disk-images.ts'
 import { createImageStore } from '../images/image-store.ts'
 import type { KeptDisks } from '../kept-disks.ts'
 import { createMachineNetworks } from '../network/machine-networks.ts'
@@ -29,6 +30,7 @@ import {
   type GuestRecord,
   guestAt,
   isFirstBootPending,
+  isForeign,
   lastSign,
   lastWords,
   launchGuest,
@@ -60,7 +62,10 @@ import { sshWatch } from './ssh-watch.ts'
 
 export interface QemuDriverOptions
   extends Pick<MachineMakerOptions, 'instant' | 'templateNiceness' | 'cloneTimeoutMs'> {
-  /** With `machines/`, disks that are kept after them in `kept-disks/`, and `base-images/`: can be moved as a whole. */
+  /**
+   * With `machines/`, disks that are kept after them in `kept-disks/`, what both grew from in `base-images/`, and images
+   * that were added in `added-images/`: can be moved as a whole.
+   */
   dataFolder: string
   /** Built images and probe verdicts: may be emptied at any time. */
   cacheFolder: string
@@ -94,6 +99,8 @@ export interface QemuDriver extends VpsDriver, Pick<MachineMaker, 'keepTemplate'
 
 /** A first boot writes to the serial port every few seconds, also on a busy host. */
 const HUNG_AFTER_MS = 60_000
+/** One of somebody else's image may keep silent for long. */
+const FOREIGN_HUNG_AFTER_MS = 5 * 60_000
 
 /**
  * Runs machines on this host with QEMU, each from its own disk through its own boot loader, as a user of its own
@@ -117,7 +124,8 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
 
   const machines = join(dataFolder, 'machines')
   const baseImages = join(dataFolder, 'base-images')
-  const images = createImageStore({ cacheFolder })
+  const builtImages = createImageStore({ cacheFolder })
+  const images = diskImages(builtImages, join(dataFolder, 'added-images'))
   const oneByOne = oneAtATime()
   const clockOptions = hostClockOptions()
   const ssh = sshWatch(clock)
@@ -126,7 +134,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const users = createMachineUsers(machines, user && userIds)
   const userOf = (guest: Guest) => users.of(guest.id, guest.folder)
   const arrangeRescue = rescueArranger({ images, dataFolder, baseImages, userOf, clock })
-  const acceleration = hostAcceleration({ cacheFolder, images, user })
+  const acceleration = hostAcceleration({ cacheFolder, images: builtImages, user })
 
   const host = async () => ({
     accelerator: (await acceleration()).accelerator,
@@ -216,7 +224,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     async prepare(onProgress) {
       let settled: Verdict | undefined
       for (const { slug } of osImages) {
-        await images.ensure(slug, onProgress)
+        await builtImages.ensure(slug, onProgress)
         settled ??= await acceleration(onProgress)
       }
       return settled!
@@ -239,7 +247,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
         if (!(await isFirstBootPending(guest))) return
         if (!(await runningPid(guest))) return start(guest)
         const silentMs = clock.now().getTime() - ((await lastSign(guest))?.getTime() ?? 0)
-        if (silentMs < HUNG_AFTER_MS) return
+        if (silentMs < ((await isForeign(guest)) ? FOREIGN_HUNG_AFTER_MS : HUNG_AFTER_MS)) return
         log.info({ vps: spec.id, silentMs }, 'first boot hangs: reset')
         await resetGuest(guest)
       }

@@ -42,6 +42,8 @@ export interface Guest {
   disk: string
   seed: string
   changeSeed: string
+  /** Of a machine from an image of somebody else: see `cidata.ts`. */
+  cidata: string
   rescueDisk: string
   rescueSeed: string
   monitor: string
@@ -91,6 +93,7 @@ export function guestAt(machines: string, id: string): Guest {
     disk: file(guestFiles.disk),
     seed: file(guestFiles.seed),
     changeSeed: file(guestFiles.changeSeed),
+    cidata: file(guestFiles.cidata),
     rescueDisk: file(guestFiles.rescueDisk),
     rescueSeed: file(guestFiles.rescueSeed),
     monitor: file(guestFiles.monitor),
@@ -107,7 +110,7 @@ export function guestAt(machines: string, id: string): Guest {
 
 /** The files that QEMU reads and writes as the machine's user. */
 export const filesOfUser = (guest: Guest) => [
-  ...[guest.disk, guest.seed, guest.changeSeed, guest.rescueDisk, guest.rescueSeed],
+  ...[guest.disk, guest.cidata, guest.seed, guest.changeSeed, guest.rescueDisk, guest.rescueSeed],
   guest.serialLog,
 ]
 
@@ -145,6 +148,10 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await writeFile(`${file}.part`, text)
   await rename(`${file}.part`, file)
 }
+
+/** Whether the machine grew from an image of somebody else. */
+export const isForeign = async (guest: Guest): Promise<boolean> =>
+  (await stat(guest.cidata).catch(ignoreMissing)) !== undefined
 
 /** Writes a seed unless it is there, or was: a wiped seed stays, as the mark of a complete first boot. */
 export async function writeSeedOnce(file: string, seed: Buffer, owner: RunAs | undefined): Promise<void> {
@@ -231,6 +238,7 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
     rescue,
     network,
     isChangeWaiting,
+    hasCidata: await isForeign(guest),
     ...(template && { isClone: true, memoryFile: { path: INHERITED_MEMORY, share: false } }),
   })
   await launchGuest(guest, args, { within, limits, user, template })

@@ -1,6 +1,6 @@
-import { access, chmod, mkdtemp, rm, stat } from 'node:fs/promises'
+import { access, chmod, link, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeVpsId } from '../testing.ts'
@@ -18,6 +18,36 @@ beforeEach(async () => {
   await chmod(dataFolder, 0o711)
 })
 afterEach(() => rm(dataFolder, { recursive: true }))
+
+test("behavior: with a disk of somebody else's image goes what its cloud-init looks for, also over a kill", async () => {
+  const machines = join(dataFolder, 'machines')
+  const id = makeVpsId()
+  const guest = guestAt(machines, id)
+  const sshAddress = { host: '127.0.0.1', port: 2222 }
+  await makeFolder(guest.folder, undefined)
+  await writeRecord(guest, { vcpus: 1, memoryMb: 512, sshAddress })
+  await runCommand('qemu-img', ['create', '-q', '-f', 'qcow2', guest.disk, '1M'])
+  await writeFile(guest.cidata, 'who it is')
+  const keptDisks = createQemuKeptDisks({
+    dataFolder,
+    machines,
+    userOf: async () => undefined,
+    alone: (_id, task) => task(),
+  })
+  await keptDisks.setAside(id, 'first')
+  await rm(guest.folder, { recursive: true })
+  await keptDisks.putBack(id, 'first')
+  expect(await readFile(guest.cidata, 'utf8')).toBe('who it is')
+
+  // As a kill leaves it just before the disk is moved.
+  const kept = join(dataFolder, 'kept-disks', id, 'second')
+  await mkdir(dirname(kept), { recursive: true })
+  await link(guest.cidata, `${kept}.iso`)
+  await keptDisks.setAside(id, 'second')
+  await rm(guest.folder, { recursive: true })
+  await keptDisks.remove(id, 'second')
+  expect(await readdir(dirname(dirname(kept)))).toEqual([])
+})
 
 describe.skipIf(process.getuid?.() !== 0)('as root', () => {
   test('error: whoever has the user of a machine that is gone reaches none of its kept disks', async () => {

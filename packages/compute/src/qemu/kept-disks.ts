@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { chmod, link, mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import type { KeptDisks } from '../kept-disks.ts'
@@ -17,6 +17,9 @@ import {
 import { giveFolder, makeFolder, takeFolderBack } from './machine-users.ts'
 import { changeSnapshot, isSound, tagsIn } from './snapshot-disk.ts'
 import { isMachineId } from './spec.ts'
+
+/** A disk of somebody else's image is kept with what its cloud-init looks for at every boot. */
+type Files = Record<'folder' | 'disk' | 'cidata' | 'record', string>
 
 /** What is known of a kept disk beside it. */
 interface Kept extends SnapshotTaken {
@@ -39,11 +42,12 @@ export function createQemuKeptDisks(options: QemuKeptDisksOptions): KeptDisks {
   const { dataFolder, machines, userOf, alone } = options
   // As deep as a machine's folder from the images: a disk names what it grew from by a relative path.
   const keptDisks = join(dataFolder, 'kept-disks')
-  const filesOf = (id: string, keptId: string) => {
+  const filesOf = (id: string, keptId: string): Files => {
     if (!isMachineId(id) || !ID.test(keptId))
       throw new DriverError('snapshot_unknown', `${id} cannot have a disk ${keptId} kept`)
     const folder = join(keptDisks, id)
-    return { folder, disk: join(folder, keptId + DISK), record: join(folder, `${keptId}.json`) }
+    const file = (suffix: string) => join(folder, keptId + suffix)
+    return { folder, disk: file(DISK), cidata: file('.iso'), record: file('.json') }
   }
 
   /**
@@ -68,6 +72,7 @@ export function createQemuKeptDisks(options: QemuKeptDisksOptions): KeptDisks {
           throw new DriverError('machine_unknown', `There is no machine ${id} with a disk`)
         const consistency = await end(guest)
         await writeKept(kept, { consistency, record }).catch(refuseFull)
+        await link(guest.cidata, kept.cidata).catch(ignore('ENOENT', 'EEXIST'))
         // From here on it is kept.
         await rename(guest.disk, kept.disk)
         return { consistency }
@@ -100,6 +105,7 @@ export function createQemuKeptDisks(options: QemuKeptDisksOptions): KeptDisks {
         })
         // As it runs by itself, whatever it ran when it ended.
         await writeRecord(guest, { ...(await readKept(kept.record)).record, rescue: undefined })
+        await rename(kept.cidata, guest.cidata).catch(ignore('ENOENT'))
         await rename(kept.disk, guest.disk)
         await forget(kept)
       })
@@ -125,19 +131,22 @@ async function end(guest: Guest): Promise<SnapshotTaken['consistency']> {
   return isQuiet ? 'guest' : 'crash'
 }
 
-async function forget({ folder, disk, record }: Record<'folder' | 'disk' | 'record', string>): Promise<void> {
-  await rm(disk, { force: true })
-  await rm(record, { force: true })
-  await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (!['ENOTEMPTY', 'ENOENT'].includes(error.code!)) throw error
-  })
+async function forget({ folder, disk, cidata, record }: Files): Promise<void> {
+  for (const file of [disk, cidata, record]) await rm(file, { force: true })
+  await rmdir(folder).catch(ignore('ENOTEMPTY', 'ENOENT'))
 }
 
-async function writeKept({ folder, record }: Record<'folder' | 'record', string>, kept: Kept): Promise<void> {
+async function writeKept({ folder, record }: Files, kept: Kept): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await writeFile(`${record}.part`, JSON.stringify(kept), { flush: true })
   await rename(`${record}.part`, record)
 }
+
+const ignore =
+  (...codes: string[]) =>
+  (error: NodeJS.ErrnoException) => {
+    if (!codes.includes(error.code!)) throw error
+  }
 
 function refuseFull(error: NodeJS.ErrnoException): never {
   if (error.code !== 'ENOSPC') throw error

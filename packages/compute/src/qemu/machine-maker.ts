@@ -2,8 +2,9 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { lockFile } from '@coinrack/host/file-lock.ts'
-import type { BuiltImage, ImageStore } from '../images/image-store.ts'
+import { type DiskImages, isOwn, type OwnImage } from '../images/disk-images.ts'
 import type { VpsSpec } from '../vps-driver.ts'
+import { makeCidata } from './cidata.ts'
 import { makeClone, undoClone } from './clone.ts'
 import type { GuestNetwork } from './command-line.ts'
 import { keepBaseDisk, makeDisk } from './disk.ts'
@@ -17,13 +18,13 @@ import {
 } from './guest.ts'
 import { refuseWhenFull } from './host-capacity.ts'
 import { makeFolder } from './machine-users.ts'
-import { makeSeed } from './seed.ts'
+import { makeForeignSeed, makeSeed } from './seed.ts'
 import { createTemplateStore } from './template-store.ts'
 
 export interface MachineMakerOptions {
   dataFolder: string
   baseImages: string
-  images: ImageStore
+  images: Pick<DiskImages, 'get'>
   /** Who runs templates, which are nobody's machines. */
   user: RunAs | undefined
   clock: { now(): Date }
@@ -79,7 +80,7 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
   const isMade = async (guest: Guest) => (await exists(guest.disk)) && !(await isClonePending(guest))
 
   /** @returns whether the machine is a clone now; when not, nothing of one is left */
-  async function clone(guest: Guest, spec: VpsSpec, image: BuiltImage): Promise<boolean> {
+  async function clone(guest: Guest, spec: VpsSpec, image: OwnImage): Promise<boolean> {
     const { vcpus, memoryMb } = spec
     const record = recordOf(spec)
     const shape = { image, vcpus, memoryMb }
@@ -121,17 +122,24 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
         if (await isClonePending(guest)) await undoClone(guest)
         if (await exists(guest.disk)) return
         await writeRecord(guest, recordOf(spec))
-        if ((await mayBeClone(spec)) && (await clone(guest, spec, image))) return
-        await writeSeedOnce(guest.seed, makeSeed(spec, clock.now()), owner)
+        if (isOwn(image)) {
+          if ((await mayBeClone(spec)) && (await clone(guest, spec, image))) return
+          await writeSeedOnce(guest.seed, makeSeed(spec, clock.now()), owner)
+        } else {
+          await writeSeedOnce(guest.cidata, await makeCidata(spec, guest.folder), owner)
+          await writeSeedOnce(guest.seed, makeForeignSeed(spec, clock.now()), owner)
+        }
         const base = await keepBaseDisk(image, baseImages)
-        await makeDisk(guest.disk, { base, mbr: image.mbr, diskGb: spec.diskGb, owner })
+        await makeDisk(guest.disk, { base, image, diskGb: spec.diskGb, owner })
       } finally {
         await lock.release()
       }
     },
 
     async keepTemplate({ image, vcpus, memoryMb }) {
-      if (await clonesAreMade()) await templates.keep({ image: await images.get(image), vcpus, memoryMb })
+      if (!(await clonesAreMade())) return
+      const wanted = await images.get(image)
+      if (isOwn(wanted)) await templates.keep({ image: wanted, vcpus, memoryMb })
     },
   }
 }

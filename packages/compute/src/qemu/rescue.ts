@@ -1,19 +1,21 @@
 import { rm } from 'node:fs/promises'
 import type { RunAs } from '@coinrack/host/as-user.ts'
-import type { ImageStore } from '../images/image-store.ts'
+import type { DiskImages } from '../images/disk-images.ts'
 import type { VpsSpec } from '../vps-driver.ts'
 import { keepBaseDisk, makeDisk } from './disk.ts'
-import { type Guest, readRecord, runningPid, writeSeedOnce } from './guest.ts'
+import { type Guest, isForeign, readRecord, runningPid, writeSeedOnce } from './guest.ts'
 import { refuseWhenFull } from './host-capacity.ts'
 import { makeSeed } from './seed.ts'
 
 /** Room for some packages and logs. */
 const DISK_GB = 4
+/** What repairs a system of somebody else's image, in which nothing is ours. */
+const FOR_FOREIGN = 'debian-13'
 /** Whoever logs in shall see where. */
 const HOSTNAME = 'rescue'
 
 export interface RescueOptions {
-  images: Pick<ImageStore, 'get'>
+  images: Pick<DiskImages, 'get'>
   dataFolder: string
   baseImages: string
   userOf(guest: Guest): Promise<RunAs | undefined>
@@ -33,12 +35,12 @@ export function rescueArranger({ images, dataFolder, baseImages, userOf, clock }
       return undefined
     }
     const owner = await userOf(guest)
-    const image = await images.get(spec.image)
+    const image = await images.get((await isForeign(guest)) ? FOR_FOREIGN : spec.image)
     await refuseWhenFull(dataFolder)
     const seed = makeSeed({ ...spec, hostname: HOSTNAME, userData: undefined }, clock.now())
     await writeSeedOnce(guest.rescueSeed, seed, owner)
     const base = await keepBaseDisk(image, baseImages)
-    await makeDisk(guest.rescueDisk, { base, mbr: image.mbr, diskGb: DISK_GB, owner })
+    await makeDisk(guest.rescueDisk, { base, image, diskGb: DISK_GB, owner })
     return true
   }
 }

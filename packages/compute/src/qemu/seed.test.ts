@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { expect, test } from 'vitest'
 import { makeSpec } from '../testing.ts'
-import { isWiped, makeSeed } from './seed.ts'
+import { isWiped, makeForeignSeed, makeSeed } from './seed.ts'
 import { makeTar } from './tar.ts'
 
 const mtime = new Date('2030-01-01T00:00:00Z')
@@ -43,6 +43,19 @@ test('behavior: without user data there is nothing for cloud-init', async () => 
   const { stdout } = await runCommand('tar', ['-t'], { input: makeSeed(makeSpec(), mtime) })
   expect(stdout).toContain('etc/hostname')
   expect(stdout).not.toContain('cloud')
+})
+
+test("behavior: of somebody else's image neither network nor user data is touched, and SSH lets root in", async () => {
+  const spec = makeSpec({ userData: '#!/bin/sh\n' })
+  const seed = makeForeignSeed(spec, mtime)
+  const { stdout } = await runCommand('tar', ['-t'], { input: seed })
+  expect(stdout).not.toMatch(/resolv|network|var/)
+  for (const path of ['etc/hostname', 'etc/ssh/ssh_host_ed25519_key', 'root/.ssh/authorized_keys'])
+    expect(stdout.split('\n')).toContain(path)
+  const { stdout: settings } = await runCommand('tar', ['-xO', 'etc/ssh/sshd_config.d/50-cloud-init.conf'], {
+    input: seed,
+  })
+  expect(settings).toContain('PermitRootLogin yes\nPasswordAuthentication yes\n')
 })
 
 test('behavior: a seed is whole blocks of a disk, and wiped when it is all zeros', () => {

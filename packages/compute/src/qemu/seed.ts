@@ -5,6 +5,18 @@ import { makeTar, type TarEntry } from './tar.ts'
 import { userDataFiles } from './user-data.ts'
 
 const SEED_UNIT_BYTES = 64 * 1024
+const RESOLVER_FILE = 'etc/resolv.conf'
+const SET_UP_BY_CLOUD_INIT = [RESOLVER_FILE, GUEST_NETWORK_FILE]
+
+/**
+ * Root logs in by key and password, and the server has the one key that clients can verify. It is the file in which
+ * cloud-init sets what user data says of passwords (`ssh_pwauth`).
+ */
+const SSH_SETTINGS = {
+  path: 'etc/ssh/sshd_config.d/50-cloud-init.conf',
+  mode: 0o600,
+  content: 'PermitRootLogin yes\nPasswordAuthentication yes\nHostKey /etc/ssh/ssh_host_ed25519_key\n',
+}
 
 /** What a machine's seed says of it. */
 export type Personality = Pick<
@@ -15,6 +27,14 @@ export type Personality = Pick<
 /** The seed disk of a machine: a tar of the files that its first boot lays over the image. */
 export const makeSeed = (personality: Personality, mtime: Date): Buffer =>
   makeTar([...personalFiles(personality), ...userDataFiles(personality)], { mtime, size: SEED_UNIT_BYTES })
+
+/**
+ * The seed of a machine from an image of somebody else: what only we know. Network and user data are cloud-init's.
+ */
+export function makeForeignSeed(personality: Personality, mtime: Date): Buffer {
+  const files = personalFiles(personality).filter(({ path }) => !SET_UP_BY_CLOUD_INIT.includes(path))
+  return makeTar([...files, SSH_SETTINGS], { mtime, size: SEED_UNIT_BYTES })
+}
 
 /** The seed of a machine that has none: as one that was consumed. */
 export const noSeed = (): Buffer => Buffer.alloc(SEED_UNIT_BYTES)
@@ -34,7 +54,7 @@ export function personalFiles(personality: Personality): TarEntry[] {
         '::1 localhost ip6-localhost ip6-loopback',
       ),
     },
-    { path: 'etc/resolv.conf', mode: 0o644, content: lines(`nameserver ${RESOLVER}`) },
+    { path: RESOLVER_FILE, mode: 0o644, content: lines(`nameserver ${RESOLVER}`) },
     { path: GUEST_NETWORK_FILE, mode: 0o644, content: guestNetworkFile(addresses) },
     { path: 'etc/ssh/ssh_host_ed25519_key', mode: 0o600, content: lines(sshHostKey.privateKey.trim()) },
     { path: 'etc/ssh/ssh_host_ed25519_key.pub', mode: 0o644, content: lines(sshHostKey.publicKey.trim()) },

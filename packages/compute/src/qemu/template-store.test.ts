@@ -35,7 +35,7 @@ describe('a template that lies there', () => {
   // Not built: whoever wants to boot it fails at once.
   const image = {
     ...{ image: osImages[0]!, name: 'debian-12-0' },
-    ...{ disk: missing, mbr: missing, kernel: missing, initrd: missing },
+    ...{ disk: missing, diskGb: 2, mbr: missing, kernel: missing, initrd: missing },
   }
   const shape = { image, vcpus: 1, memoryMb: 64 }
 

@@ -7,12 +7,12 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asUserWithCaller, type RunAs } from '@coinrack/host/as-user.ts'
 import { type CommandError, runCommand } from '@coinrack/host/run-command.ts'
-import type { BuiltImage } from '../images/image-store.ts'
+import type { OwnImage } from '../images/disk-images.ts'
 import { withLonelyTap } from '../network/take-tap.ts'
 import { isAgentUp, runScript } from './agent-script.ts'
 import { ignoreShared } from './clone.ts'
 import { type Accelerator, type GuestNetwork, guestArguments, guestFiles, QEMU } from './command-line.ts'
-import { IMAGE_GB, keepBaseDisk, makeDisk } from './disk.ts'
+import { keepBaseDisk, makeDisk } from './disk.ts'
 import { withMonitor } from './monitor.ts'
 import { type SealedMemory, sealMemory } from './sealed-memory.ts'
 import { makeSeed } from './seed.ts'
@@ -20,7 +20,7 @@ import { PREPARE } from './template-script.ts'
 
 /** What a template and its clones have in common; each combination has its own template. */
 export interface TemplateShape {
-  image: BuiltImage
+  image: OwnImage
   vcpus: number
   memoryMb: number
 }
@@ -96,7 +96,7 @@ export async function buildTemplate(
   await mkdir(work, { recursive: true, mode: 0o700 })
 
   const base = await keepBaseDisk(image, options.baseImages)
-  await makeDisk(file(guestFiles.disk), { base, mbr: image.mbr, diskGb: IMAGE_GB, owner: user })
+  await makeDisk(file(guestFiles.disk), { base, image, diskGb: image.diskGb, owner: user })
   const nobody = {
     id: 'template',
     hostname: 'localhost',

@@ -1,4 +1,6 @@
+import type { ImageStatus } from '@coinrack/compute/vps-driver.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createReadiness } from '../readiness.ts'
 import { startTestService, type TestService } from '../testing.ts'
 
 let service: TestService
@@ -81,4 +83,49 @@ test('behavior: an image that is not built is shown, and cannot be ordered yet',
   expect(plan.os_images.map(({ available }: { available: boolean }) => available)).toEqual([true, false])
   expect(order).toMatchObject({ status: 503, body: { code: 'capacity' } })
   expect(Number(order.headers['retry-after'])).toBeGreaterThan(0)
+})
+
+test('behavior: an image that the operator added is offered where its disk fits, and can be ordered', async () => {
+  const { driver } = service.services
+  const added = {
+    slug: 'nova-42',
+    osId: 1000,
+    name: 'Nova 42',
+    distribution: 'nova',
+    version: '42',
+    arch: 'x86_64' as const,
+    diskGb: 12,
+  }
+  service.services.driver = {
+    ...driver,
+    images: async () => [...(await driver.images()), { slug: 'nova-42', state: 'ready', added }],
+  }
+  const { token } = await service.customer(20_000_000n)
+  const order = (product: string) => service.ask('POST', '/orders', { token, body: { product, os_id: 1000 } })
+  try {
+    const offering = (await plans()).filter(({ os_images }: { os_images: { os_id: number }[] }) =>
+      os_images.some(({ os_id }) => os_id === 1000),
+    )
+    const fitting = service.services.catalog.plans.filter(({ disk_gb }) => disk_gb >= 12)
+    expect(offering.map(({ slug }: { slug: string }) => slug)).toEqual(fitting.map(({ slug }) => slug))
+    expect(fitting.length).toBeLessThan(service.services.catalog.plans.length)
+    expect(await order('nano')).toMatchObject({ status: 422, body: { code: 'os_not_supported' } })
+    expect(await order(fitting[0]!.slug)).toMatchObject({
+      body: { service: { os: { os_id: 1000, name: 'Nova 42' } } },
+    })
+  } finally {
+    service.services.driver = driver
+  }
+})
+
+test('behavior: the service is ready without one that the operator added', async () => {
+  const { driver } = service.services
+  const added = { slug: 'nova-42', osId: 1000, diskGb: 12 } as never
+  const images: ImageStatus[] = [...(await driver.images()), { slug: 'nova-42', state: 'failed', added }]
+  const parts = await createReadiness({
+    ...service.services,
+    driver: { ...driver, images: async () => images },
+  })()
+  expect(parts.map(({ name }) => name)).toContain('image debian-12')
+  expect(parts.map(({ name }) => name)).not.toContain('image nova-42')
 })

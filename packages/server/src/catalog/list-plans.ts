@@ -6,7 +6,7 @@ export const listPlans: Handler<'listPlans'> = async ({ services }) => {
   const fits = await ordering.roomFor(services)
   const items = await Promise.all(
     catalog.plans.map(async ({ images, ...plan }) => {
-      const offered = await offeredImages(driver, images)
+      const offered = await offeredImages(driver, { images, disk_gb: plan.disk_gb })
       return {
         ...plan,
         currency: 'USD' as const,

@@ -1,6 +1,7 @@
 import type { AddedImage } from '@coinrack/compute/images/added/added-image.ts'
 import { removeImage } from '@coinrack/compute/images/added/remove-image.ts'
 import { inTransaction } from '../database/transaction.ts'
+import { lockPlacement } from '../vps/capacity.ts'
 import type { Command, Operator } from './command.ts'
 import { asRefusal } from './image-add.ts'
 import { shownImage } from './image-list.ts'
@@ -36,9 +37,12 @@ async function usersOf(operator: Operator, { slug, osId }: AddedImage): Promise<
   const named = plans
     .filter(({ images }) => images?.includes(slug))
     .map((plan) => `plan ${plan.slug} names it`)
-  const { machines, orders } = await inTransaction(await operator.db(), async (tx) => {
-    // Whoever looked at the images before they changed has written down by now what he wants of them.
-    await tx.query('lock table vps, vps_order in exclusive mode')
+  const db = await operator.db()
+  // Whoever looked at the images before they changed gets to write down what he wants of them: first those who start
+  // orders, then those who change machines. One after the other, as some of them take both locks.
+  await inTransaction(db, lockPlacement)
+  const { machines, orders } = await inTransaction(db, async (tx) => {
+    await tx.query('lock table vps in exclusive mode')
     const { rows } = await tx.query<Uses>(USES, [slug, osId, operator.clock.now()])
     return rows[0]!
   })

@@ -94,7 +94,7 @@ async function checkOrder(call: OrderCall): Promise<CatalogPlan> {
     const where = plan ? ` in region ${input.region}` : ''
     throw fail('unknown_product', `There is no plan ${input.product}${where}`)
   }
-  const images = await offeredImages(services.driver, plan.images)
+  const images = await offeredImages(services.driver, plan)
   if (!images.some(({ osId }) => osId === input.os_id)) {
     throw fail('os_not_supported', `Plan ${plan.slug} has no OS image ${input.os_id}`)
   }

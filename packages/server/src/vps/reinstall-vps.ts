@@ -78,7 +78,7 @@ async function checkImage(
   row: VpsRow,
 ): Promise<OfferedImage> {
   const plan = services.catalog.plans.find(({ slug }) => slug === row.product)
-  const images = await offeredImages(services.driver, plan?.images)
+  const images = await offeredImages(services.driver, { images: plan?.images, disk_gb: row.disk_gb })
   return (
     images.find(({ osId }) => osId === input.os_id) ??
     fail('os_not_supported', `Plan ${row.product} has no OS image ${input.os_id}`)

@@ -20,11 +20,11 @@ import { insertVps } from './vps-store.ts'
 export async function startOrder(tx: Transaction, services: Services, order: OrderRow): Promise<void> {
   const { catalog, clock, driver, newId, random, sealer } = services
   const plan = catalog.plans.find(({ slug }) => slug === order.product)
+  await lockPlacement(tx)
   const image = (await offeredImages(driver)).find(({ osId }) => osId === order.os_id)
   if (!plan || !image) throw noRoom('This plan or image is no longer offered')
   if (!image.ready) throw noRoom(`The image ${image.name} is still being made ready`)
 
-  await lockPlacement(tx)
   if (!fits(plan, await freeShare(tx, services))) throw noRoom('There is no room for a machine of this plan')
   const place = await takePlace(tx, services, plan.network)
 
