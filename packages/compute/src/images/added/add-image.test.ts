@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { type AddImageOptions, addImage } from './add-image.ts'
 import type { AddedImage, ImageSource } from './added-image.ts'
 import { addedDisk, changeAddedImages, listAddedImages } from './added-store.ts'
+import { downloadFolder } from './download.ts'
 import { removeImage } from './remove-image.ts'
 import { type FileServer, makePublisher, type Publisher, startFileServer } from './testing.ts'
 
@@ -136,6 +137,21 @@ test('behavior: a connection that broke, and what a kill left, are gone on with'
   const [, , ...ranges] = server.ranges
   expect(ranges).toHaveLength(2)
   for (const range of ranges) expect(range).toMatch(/^bytes=[1-9]/)
+})
+
+test('error: what a kill left and somebody then changed is no part of an image; the next try starts anew', async () => {
+  const source = await publish()
+  const file = server.files.get('disk.qcow2')!
+  server.files.set('disk.qcow2', { ...file, cut: { afterBytes: 1_000_000, times: 100 }, ignoresRanges: true })
+  await expect(add(source)).rejects.toThrow(/the same command goes on/)
+  const part = join(downloadFolder(options.downloads, source.url), 'part')
+  const { size } = await stat(part)
+  expect(size).toBeGreaterThan(0)
+  await writeFile(part, Buffer.alloc(size, 'x'))
+  server.files.set('disk.qcow2', file)
+  await expect(add(source)).rejects.toThrow(/What came has the sha512/)
+  expect(await traces()).toEqual(nothing)
+  await add(source)
 })
 
 test('behavior: what was killed while it was being kept is cleared away', async () => {

@@ -75,6 +75,19 @@ test('error: a key that has expired', async () => {
   }
 })
 
+test('error: a key that was revoked, also for what it signed before', async () => {
+  const other = await makePublisher()
+  try {
+    const signature = await other.detached(text)
+    const check = async () => checkDetached(Buffer.from(text), signature, await readFile(other.keyFile))
+    expect(await check()).toBe(other.fingerprint)
+    await other.revoke()
+    await expect(check()).rejects.toThrow(/not good/)
+  } finally {
+    await other.close()
+  }
+})
+
 test('error: a bad signature beside a good one', () => {
   const good = [
     '[GNUPG:] NEWSIG',

@@ -55,8 +55,14 @@ test('behavior: another process goes on with what a killed one left', async () =
   await expect(get()).rejects.toThrow(/stays out of reach.*the same command goes on/)
   server.files.set('disk.img', { body, etag: '"1"' })
   server.ranges.length = 0
-  expect(await readFile(await get())).toEqual(body)
+  const said: string[] = []
+  expect(await readFile(await get({ onProgress: (line: string) => said.push(line) }))).toEqual(body)
   expect(server.ranges).toEqual([expect.stringMatching(/^bytes=[1-9]\d*-$/)])
+  // It is told from where it goes on, and counts what was there before.
+  const from = Number(/^going on at ([\d.]+) MiB$/.exec(said[0]!)![1])
+  expect(from).toBeGreaterThan(0.5)
+  expect(Number(/^downloaded ([\d.]+) MiB of 2.9 MiB/.exec(said[1]!)![1])).toBeGreaterThanOrEqual(from)
+  expect(said.at(-1)).toBe('downloaded 2.9 MiB of 2.9 MiB (100 %)')
 })
 
 test('behavior: a file that is complete is not fetched again', async () => {
@@ -159,6 +165,15 @@ test('error: https that leads to plain http, and addresses that lead on without 
     /http:\/\/images.test\/disk.img is not https/,
   )
   await expect(from('/disk.img')).rejects.toThrow(/without end/)
+})
+
+test('behavior: a small file whose connection breaks is fetched anew, and never taken as it is', async () => {
+  const cut = { afterBytes: 3, times: 2 }
+  server.files.set('SUMS', { body: Buffer.from('whole list'), cut })
+  expect(String(await readSource(`${server.url}/SUMS`, quick))).toBe('whole list')
+  expect(server.ranges).toHaveLength(3)
+  cut.times = 100
+  await expect(readSource(`${server.url}/SUMS`, quick)).rejects.toThrow(/stays out of reach/)
 })
 
 test('default: small files, of an address and of this host', async () => {

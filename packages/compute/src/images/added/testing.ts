@@ -79,6 +79,8 @@ export interface Publisher {
   fingerprint: string
   detached(text: string | Buffer): Promise<Buffer>
   clearSigned(text: string): Promise<string>
+  /** From now on its key file says that nothing it signs counts. */
+  revoke(): Promise<void>
   close(): Promise<void>
 }
 
@@ -98,17 +100,25 @@ export async function makePublisher(expires = 'never'): Promise<Publisher> {
   await gpg(['--quick-generate-key', 'Images <images@publisher.test>', 'ed25519', 'sign', expires])
   const { stdout } = await gpg(['--list-keys', '--with-colons'])
   const keyFile = join(home, 'key.asc')
-  await gpg(['--armor', '--output', keyFile, '--export'])
+  const writeKey = () => gpg(['--armor', '--yes', '--output', keyFile, '--export'])
+  await writeKey()
+  const fingerprint = /^fpr:+([0-9A-F]{40}):/m.exec(stdout)![1]!
   let made = 0
   return {
     keyFile,
-    fingerprint: /^fpr:+([0-9A-F]{40}):/m.exec(stdout)![1]!,
+    fingerprint,
     async detached(text) {
       const file = join(home, `signature-${++made}`)
       await gpg(['--output', file, '--detach-sign', '-'], text)
       return readFile(file)
     },
     clearSigned: async (text) => (await gpg(['--clear-sign'], text)).stdout,
+    async revoke() {
+      // Made along with the key, and spoilt by a colon, so that nobody takes it by mistake.
+      const certificate = await readFile(join(home, 'openpgp-revocs.d', `${fingerprint}.rev`), 'utf8')
+      await gpg(['--import'], certificate.replace(/^:-----/m, '-----'))
+      await writeKey()
+    },
     async close() {
       await runCommand('gpgconf', ['--homedir', home, '--kill', 'all'])
       await rm(home, { recursive: true })
