@@ -20,6 +20,7 @@ export async function orderVps(
   folder: string,
   osId: number,
   given?: Client,
+  more: { user_data?: string } = {},
 ): Promise<Subject> {
   const customer = given ?? (await newCustomer(service, '50'))
   const key = await makeSshKey(folder)
@@ -28,6 +29,7 @@ export async function orderVps(
     os_id: osId,
     hostname: 'web',
     ssh_key: key.publicKey,
+    ...more,
   })
   const id = order.service_id!
   await waitForSsh(customer, id, { reveal: false })

@@ -58,7 +58,7 @@ export interface VpsSpec {
   vcpus: number
   memoryMb: number
   diskGb: number
-  /** A slug of the image catalog. */
+  /** A slug of `images`. */
   image: string
   /** A name of RFC 1123, one label or several. */
   hostname: string
@@ -77,11 +77,15 @@ export interface VpsSpec {
   boot?: BootKind
   /** Of no other machine. With an IPv4 address, `sshAddress` is port 22 of it; only where machines have own networks. */
   addresses?: OwnAddresses
-  /** For cloud-init, which runs it once, after the first boot: nothing waits for it. At most 64 KiB. */
+  /**
+   * For cloud-init, which runs it once, after the first boot: nothing waits for it. With an image of somebody else it is
+   * part of the boot, and what it says of every boot holds for every boot. At most 64 KiB.
+   */
   userData?: string | undefined
   /**
-   * From the next start on: another system of its image runs, made for this, with the same keys and password, and the
-   * machine's own disk beside it. It is thrown away by the next `ensure` without it, while the machine does not run.
+   * From the next start on: another system of its image runs, or of one of ours where that is somebody else's, made for
+   * this, with the same keys and password, and the machine's own disk beside it. It is thrown away by the next `ensure`
+   * without it, while the machine does not run.
    */
   rescue?: boolean
 }
