@@ -83,6 +83,7 @@ describe('arrows inside the server', () => {
   /** Who assembles the service, and so knows all of it. */
   const assembly = [
     'main.ts',
+    'serve.ts',
     'app.ts',
     'handlers.ts',
     'reconcilers.ts',
@@ -139,7 +140,15 @@ describe('arrows inside the server', () => {
 
   test('no slice imports what assembles the service', () => {
     const parts = [...slices, 'ledger', 'database', 'chain']
-    const upward = ['main.ts', 'app.ts', 'handlers.ts', 'reconcilers.ts', 'dispatch.ts', 'testing.ts']
+    const upward = [
+      'main.ts',
+      'serve.ts',
+      'app.ts',
+      'handlers.ts',
+      'reconcilers.ts',
+      'dispatch.ts',
+      'testing.ts',
+    ]
     const wrong = arrows.filter(({ from, to }) => parts.includes(partOf(from)) && upward.includes(to))
     expect(wrong).toEqual([])
   })
@@ -151,11 +160,11 @@ describe('arrows inside the server', () => {
     expect(wrong).toEqual([])
   })
 
-  test('only main, testing and the operator construct', () => {
+  test('only main, what serves for it, testing and the operator construct', () => {
     const constructing =
       /\b(openPool|listenForChanges|createQemuDriver|createFakeDriver|startEmbeddedPostgres|startDemoChains|createApp|createReadiness|fileMailer|smtpMailer)\(/
     const allowed =
-      /^packages\/server\/src\/(main|testing|stop)\.ts$|^packages\/server\/src\/operator\/|^bench\//
+      /^packages\/server\/src\/(main|serve|testing|stop)\.ts$|^packages\/server\/src\/operator\/|^bench\//
     const wrong = linesThat(
       product.filter(({ path }) => !allowed.test(path)),
       (line) => constructing.test(line) && !/function \w+\(/.test(line),

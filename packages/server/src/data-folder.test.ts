@@ -14,8 +14,9 @@ let path: string
 let opened: DataFolder[]
 
 /** As the service opens it, without a service user to reach it. */
-async function open(profile = 'demo') {
-  const folder = await openDataFolder({ path, profile, user: undefined })
+async function open(profile = 'demo', port = 8080) {
+  const folder = await openDataFolder({ path, profile, port, user: undefined })
+  await folder.started()
   opened.push(folder)
   return folder
 }
@@ -53,12 +54,42 @@ test('behavior: secrets are made once, differ, and only their owner can read the
   expect(await modeOf(join(path, 'secrets', 'server'))).toBe('600')
 })
 
-test('error: another service runs on it', async () => {
+test('error: another service runs on it with the same port', async () => {
   await open()
   await expect(open()).rejects.toMatchObject({
     code: 'data_folder_in_use',
     message: expect.stringContaining(`(process ${process.pid})`),
   })
+})
+
+test('behavior: services with other ports share it, with its secrets and its identity', async () => {
+  const first = await open()
+  const second = await open('demo', 8082)
+  expect(second.id).toBe(first.id)
+  expect(await second.secret('deposit')).toBe(await first.secret('deposit'))
+  expect(first.id).toMatch(/^[0-9a-f]{64}$/)
+})
+
+test('behavior: while one starts, the next waits and says so', async () => {
+  const first = await openDataFolder({ path, profile: 'demo', port: 8080, user: undefined })
+  opened.push(first)
+  const told: string[] = []
+  let isOpen = false
+  const second = openDataFolder({
+    path,
+    profile: 'demo',
+    port: 8082,
+    user: undefined,
+    onWait: (line) => told.push(line),
+  }).then((folder) => {
+    isOpen = true
+    opened.push(folder)
+  })
+  await expect.poll(() => told, { timeout: 5_000 }).toHaveLength(1)
+  expect(told[0]).toContain(`process ${process.pid}`)
+  expect(isOpen).toBe(false)
+  await first.started()
+  await second
 })
 
 test('error: it belongs to the other profile, and stays free', async () => {
@@ -71,7 +102,7 @@ test('error: it belongs to the other profile, and stays free', async () => {
 test.runIf(isRoot)('behavior: as root, the service user can pass through but not look', async () => {
   const user = await serviceUser('nobody')
   await runCommand('chmod', ['711', parent])
-  opened.push(await openDataFolder({ path, profile: 'demo', user }))
+  opened.push(await openDataFolder({ path, profile: 'demo', port: 8080, user }))
   await runCommand('test', ['-x', join(path, 'run')], { user })
   await expect(runCommand('ls', [path], { user })).rejects.toThrow(/denied/)
   await expect(runCommand('ls', [join(path, 'secrets')], { user })).rejects.toThrow(/denied/)
@@ -79,7 +110,7 @@ test.runIf(isRoot)('behavior: as root, the service user can pass through but not
 
 test.runIf(isRoot)('error: as root, under a private home', async () => {
   const user = await serviceUser('nobody')
-  await expect(openDataFolder({ path, profile: 'demo', user })).rejects.toMatchObject({
+  await expect(openDataFolder({ path, profile: 'demo', port: 8080, user })).rejects.toMatchObject({
     code: 'data_folder_unreachable',
   })
 })

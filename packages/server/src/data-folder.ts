@@ -1,6 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lockFile } from '@coinrack/host/file-lock.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type FileLock, lockFile } from '@coinrack/host/file-lock.ts'
 import { CommandError, runCommand } from '@coinrack/host/run-command.ts'
 import type { ServiceUser } from '@coinrack/host/service-user.ts'
 import { dataLayout } from './data-layout.ts'
@@ -8,11 +9,17 @@ import { keptSecret, readOptional, writeAtomically } from './kept-secret.ts'
 
 export interface DataFolder {
   path: string
+  /** Tells this folder, and what it is restored to, from every other one. */
+  id: string
   /** A secret of this folder, for when the operator set none; see `keptSecret`. */
   secret(name: 'server' | 'deposit'): Promise<string>
-  /** Lets another service have the folder. */
+  /** Lets the next service start, when what runs beneath them is there. */
+  started(): Promise<void>
+  /** Lets another service have this one's place. */
   close(): Promise<void>
 }
+
+const WAIT_MS = 200
 
 /** The data folder cannot be used as it is. */
 export class DataFolderError extends Error {
@@ -28,38 +35,59 @@ export class DataFolderError extends Error {
 }
 
 /**
- * Opens the data folder for one service: makes what is missing, sets its modes, takes its lock.
- * The lock is the kernel's, so a killed service leaves nothing behind that blocks.
+ * Opens the data folder for a service: makes what is missing, sets its modes, takes its locks. Services on the same
+ * folder have different ports, and start one after the other, so that each finds what the one before it made.
+ * The locks are the kernel's, so a killed service leaves nothing behind that blocks.
+ * @param onWait told when another service is starting
  * @throws DataFolderError
  */
 export async function openDataFolder(options: {
   path: string
   profile: string
+  port: number
   user: ServiceUser | undefined
+  onWait?: (line: string) => void
 }): Promise<DataFolder> {
-  const { path, profile, user } = options
+  const { path, profile, port, user } = options
   const layout = dataLayout(path)
   await prepareDataFolder(path, user)
 
-  const { lock, ...held } = await lockFile(layout.servicePidFile)
+  const { lock, ...held } = await lockFile(layout.servicePidFile(port))
   if (!lock) {
     const holder = 'heldBy' in held && held.heldBy ? `process ${held.heldBy}` : 'a process'
     throw new DataFolderError(
       'data_folder_in_use',
-      `Another service (${holder}) runs on the data folder ${path}`,
-      'End it with Ctrl-C or npm run stop, or set COINRACK_DATA to another folder.',
+      `Another service (${holder}) runs on the data folder ${path} with port ${port}`,
+      'End it with Ctrl-C or npm run stop, or set COINRACK_DATA to another folder. A further service on the same data needs a COINRACK_PORT of its own.',
     )
   }
+  const starting = await waitForLock(layout.startingPidFile, options.onWait)
   try {
     await claimForProfile(layout.profile, profile)
+    const id = await keptSecret(layout.id)
+    return {
+      path,
+      id,
+      secret: (name) => keptSecret(join(layout.secrets, name)),
+      started: () => starting.release(),
+      close: async () => {
+        await starting.release()
+        await lock.release()
+      },
+    }
   } catch (error) {
+    await starting.release()
     await lock.release()
     throw error
   }
-  return {
-    path,
-    secret: (name) => keptSecret(join(layout.secrets, name)),
-    close: () => lock.release(),
+}
+
+async function waitForLock(pidFile: string, onWait: (line: string) => void = () => {}): Promise<FileLock> {
+  for (let first = true; ; first = false) {
+    const taken = await lockFile(pidFile)
+    if (taken.lock) return taken.lock
+    if (first) onWait(`Another service (process ${taken.heldBy}) is starting on this data folder; waiting`)
+    await sleep(WAIT_MS)
   }
 }
 

@@ -13,6 +13,8 @@ export const dataLayout = (dataFolder: string) => ({
   profile: join(dataFolder, 'profile'),
   /** Secrets made here, one file each; 0700. */
   secrets: join(dataFolder, 'secrets'),
+  /** What the database knows the folder by; no secret, but backed up with them. */
+  id: join(dataFolder, 'secrets', 'folder'),
   /** The password of PostgreSQL's two roles, `coinrack` and the superuser `postgres`. */
   postgresPassword: join(dataFolder, 'secrets', 'postgres'),
   /** Mail that no server was configured for; 0700. */
@@ -27,8 +29,14 @@ export const dataLayout = (dataFolder: string) => ({
   addedImages: join(dataFolder, 'added-images'),
   /** Disks that are kept for a while after their machine lost them: one folder for each machine. */
   keptDisks: join(dataFolder, 'kept-disks'),
-  /** Pid files: `service.pid`, and one folder for each kind of detached program. */
+  /** Pid files: one folder for each kind of program. */
   run: join(dataFolder, 'run'),
-  servicePidFile: join(dataFolder, 'run', 'service.pid'),
+  /** Of each service on this folder. */
+  services: join(dataFolder, 'run', 'services'),
+  servicePidFile: (port: number) => join(dataFolder, 'run', 'services', `${port}.pid`),
+  /** Held by the service that is starting. */
+  startingPidFile: join(dataFolder, 'run', 'locks', 'starting.pid'),
+  /** Held by the service that tends the machines. */
+  machinesPidFile: join(dataFolder, 'run', 'locks', 'machines.pid'),
   postgresPidFile: join(dataFolder, 'run', 'postgres', 'postgres.pid'),
 })

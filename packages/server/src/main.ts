@@ -5,10 +5,8 @@ import { osImages } from '@coinrack/compute/images/catalog.ts'
 import { createQemuDriver, type QemuDriver } from '@coinrack/compute/qemu/driver.ts'
 import { createQemuGuestChannel } from '@coinrack/compute/qemu/guest-channel.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
-import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { fileMailer, smtpMailer } from './account/mailer.ts'
-import { createApp } from './app.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { sellable } from './catalog/catalog.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
@@ -23,16 +21,14 @@ import { DataFolderError, openDataFolder } from './data-folder.ts'
 import { dataLayout } from './data-layout.ts'
 import { listenForChanges } from './database/changes.ts'
 import { startEmbeddedPostgres } from './database/embedded.ts'
+import { demandSameInstallation, OtherInstallationError } from './database/installation.ts'
 import { migrate } from './database/migrate.ts'
 import { openPool } from './database/pool.ts'
-import { createMetrics } from './metrics.ts'
 import { invoicing } from './payments/invoicing.ts'
 import { readConfigFile } from './read-config-file.ts'
-import { createReadiness } from './readiness.ts'
-import { runReconcilers } from './reconcilers.ts'
 import { createSealer } from './sealer.ts'
+import { PortError, serve } from './serve.ts'
 import { idMaker, type Services } from './services.ts'
-import { createOperatorServer } from './transport/operator-server.ts'
 import { ordering } from './vps/ordering.ts'
 import { nsupdateReverseDns } from './vps/rdns/nsupdate.ts'
 
@@ -45,8 +41,6 @@ const PREPARE_AGAIN_MS = 60_000
 const LAST_LINES = 4
 const KEEP_TEMPLATE_MS = 600_000
 
-class PortError extends Error {}
-
 /** While the service comes up there is nothing to bring to an end: whatever was begun can be killed at any point. */
 let end: () => void = () => process.exit(0)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end())
@@ -55,7 +49,13 @@ async function main(): Promise<void> {
   const config = loadConfig(process.env, readConfigFile)
   const say = (line: string) => console.log(line)
   const user = await serviceUser()
-  const folder = await openDataFolder({ path: config.dataFolder, profile: config.profile, user })
+  const folder = await openDataFolder({
+    path: config.dataFolder,
+    profile: config.profile,
+    port: config.port,
+    user,
+    onWait: say,
+  })
   const { dataFolder, cacheFolder } = config
   const log = pino({ level: config.logLevel })
   for (const warning of config.warnings) log.warn(warning)
@@ -75,6 +75,13 @@ async function main(): Promise<void> {
   const random = { bytes: (length: number) => randomBytes(length) }
   const serverSecret = config.serverSecret ?? (await folder.secret('server'))
   const depositSecret = config.depositSecret ?? (await folder.secret('deposit'))
+  await demandSameInstallation(db, {
+    profile: config.profile,
+    folderId: folder.id,
+    serverSecret,
+    depositSecret,
+  })
+  await folder.started()
   const factory = forwarderFactoryAddress(chains.settings[0]!.treasury)
   const egress = {
     blockedNetworks: config.guestBlockedNetworks,
@@ -130,39 +137,21 @@ async function main(): Promise<void> {
     ordering,
   }
 
-  const readiness = createReadiness(services)
-  const metrics = createMetrics()
-  const app = createApp(services, readiness, metrics)
-  const operatorApp = createOperatorServer(readiness, metrics)
-  await listen(app, config.host, config.port, 'COINRACK_PORT')
-  if (config.metricsPort > 0)
-    await listen(operatorApp, '127.0.0.1', config.metricsPort, 'COINRACK_METRICS_PORT')
+  const endServing = await serve(services, {
+    machinesPidFile: dataLayout(dataFolder).machinesPidFile,
+    beginToTend: () => void prepareMachines(driver, services.catalog, log, say),
+  })
   say(
     `Coinrack takes requests at ${config.publicUrl} (agents: ${config.publicUrl}/mcp, people: ${config.publicUrl}/docs)`,
   )
-  const endReconcilers = runReconcilers(services)
-  void prepareMachines(driver, services.catalog, log, say)
 
   end = onceOnly(async () => {
-    // First of all, so that requests which wait for a change are answered and do not hold up the rest.
-    await services.changes.close()
-    await Promise.all([app.close(), operatorApp.close(), endReconcilers()])
+    await endServing()
     await db.end()
     await folder.close()
     say('Ended. Machines, database and chains go on; npm run stop ends them too.')
     process.exit(0)
   })
-}
-
-async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
-  try {
-    await app.listen({ host, port })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new PortError(
-      `Port ${port} of ${host} is taken by another program\n  Set ${setting} to a free port.`,
-    )
-  }
 }
 
 /** Builds what machines are made from. It can take minutes, and the service answers meanwhile. */
@@ -225,8 +214,9 @@ function onceOnly(work: () => Promise<void>): () => void {
 try {
   await main()
 } catch (error) {
-  const expected =
-    error instanceof ConfigError || error instanceof DataFolderError || error instanceof PortError
-  console.error(expected ? error.message : error)
+  const expected = [ConfigError, DataFolderError, OtherInstallationError, PortError].some(
+    (kind) => error instanceof kind,
+  )
+  console.error(expected ? (error as Error).message : error)
   process.exit(1)
 }

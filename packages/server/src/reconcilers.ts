@@ -31,89 +31,99 @@ const MAIL_MS = 5_000
 const TIDY_MS = 600_000
 
 /**
- * Runs all that makes what is wanted so. Each reconciler takes no input and may be killed at any step.
+ * Runs what makes the database's wants so: any number of services may do it at the same moment. Each reconciler takes no
+ * input and may be killed at any step.
  * @returns what ends them, after the steps they are at
  */
 export function runReconcilers(services: Services): () => Promise<void> {
-  const end = new AbortController()
-  const complain = (what: string) => (error: Error) => services.log.error({ err: error }, `${what} failed`)
-  const vps = createVpsReconciler(services)
-  const snapshots = createSnapshotReconciler(services)
   const rdns = createRdnsReconciler(services)
   const webhooks = createWebhookSender(services)
   const endPayments = runPayments(services)
-  const loops = [
-    repeat(
-      end.signal,
-      VPS_MS,
-      vps.pass,
-      complain('A pass over the VPS'),
-      wokenBy(services, end.signal, RECONCILE_VPS),
-    ),
-    repeat(
-      end.signal,
-      SNAPSHOTS_MS,
-      snapshots.pass,
-      complain('A pass over the snapshots'),
-      wokenBy(services, end.signal, RECONCILE_SNAPSHOTS),
-    ),
-    repeat(
-      end.signal,
-      EVENTS_MS,
-      () => numberEvents(services),
-      complain('Numbering events'),
-      wokenBy(services, end.signal, NEW_EVENTS),
-    ),
-    repeat(
-      end.signal,
-      WEBHOOKS_MS,
-      webhooks.pass,
-      complain('Sending to webhooks'),
-      wokenBy(services, end.signal, DELIVER_WEBHOOKS),
-    ),
-    repeat(
-      end.signal,
-      MAIL_MS,
-      () => sendQueuedMail(services),
-      complain('Sending mail'),
-      wokenBy(services, end.signal, QUEUED_MAIL),
-    ),
-    repeat(
-      end.signal,
-      RDNS_MS,
-      rdns.pass,
-      complain('A pass over the reverse names'),
-      wokenBy(services, end.signal, RECONCILE_RDNS),
-    ),
-    repeat(end.signal, METER_MS, createSampler(services).pass, complain('Measuring machines')),
-    repeat(
-      end.signal,
-      PERIODS_MS,
-      async () => {
+  const end = run(services, [
+    {
+      what: 'Numbering events',
+      everyMs: EVENTS_MS,
+      pass: () => numberEvents(services),
+      topic: NEW_EVENTS,
+    },
+    { what: 'Sending to webhooks', everyMs: WEBHOOKS_MS, pass: webhooks.pass, topic: DELIVER_WEBHOOKS },
+    { what: 'Sending mail', everyMs: MAIL_MS, pass: () => sendQueuedMail(services), topic: QUEUED_MAIL },
+    { what: 'A pass over the reverse names', everyMs: RDNS_MS, pass: rdns.pass, topic: RECONCILE_RDNS },
+    {
+      what: 'Billing',
+      everyMs: PERIODS_MS,
+      pass: async () => {
         await billVps(services)
         await expireOrders(services)
       },
-      complain('Billing'),
-    ),
+    },
+    { what: 'Forgetting what is old', everyMs: TIDY_MS, pass: () => forgetWhatIsOld(services) },
+  ])
+  return async () => {
+    await Promise.all([end(), endPayments()])
+    await webhooks.idle()
+  }
+}
+
+/**
+ * Runs what makes the machines of the data folder what they are wanted to be, and watches them: one service at a time.
+ * @returns what ends it, after the steps it is at
+ */
+export function tendMachines(services: Services): () => Promise<void> {
+  const vps = createVpsReconciler(services)
+  const snapshots = createSnapshotReconciler(services)
+  const end = run(services, [
+    { what: 'A pass over the VPS', everyMs: VPS_MS, pass: vps.pass, topic: RECONCILE_VPS },
+    {
+      what: 'A pass over the snapshots',
+      everyMs: SNAPSHOTS_MS,
+      pass: snapshots.pass,
+      topic: RECONCILE_SNAPSHOTS,
+    },
+    { what: 'Measuring machines', everyMs: METER_MS, pass: createSampler(services).pass },
+  ])
+  return async () => {
+    await end()
+    await Promise.all([vps.idle(), snapshots.idle()])
+  }
+}
+
+interface Loop {
+  /** For the log, when it fails. */
+  what: string
+  everyMs: number
+  pass(): Promise<void>
+  /** Whose announcement ends the pause. */
+  topic?: string
+}
+
+/** @returns what ends the loops, after the passes they are at */
+function run(services: Services, loops: Loop[]): () => Promise<void> {
+  const end = new AbortController()
+  const running = loops.map(({ what, everyMs, pass, topic }) =>
     repeat(
       end.signal,
-      TIDY_MS,
-      async () => {
-        const now = services.clock.now()
-        await forgetOldAnswers(services)
-        await forgetOldCodes(services.db, now)
-        await forgetOldFailures(services.db, now)
-        await forgetRetiredTokens(services.db, now)
-        await forgetOldLinks(services.db, now)
-        await forgetOldEvents(services.db, now, services.config.eventDays)
-      },
-      complain('Forgetting what is old'),
+      everyMs,
+      pass,
+      (error) => services.log.error({ err: error }, `${what} failed`),
+      topic === undefined ? undefined : wokenBy(services, end.signal, topic),
     ),
-  ]
+  )
   return async () => {
     end.abort()
-    await Promise.all([...loops, endPayments(), vps.idle(), snapshots.idle(), webhooks.idle()])
+    await Promise.all(running)
   }
+}
+
+async function forgetWhatIsOld(services: Services): Promise<void> {
+  const { db, config } = services
+  const now = services.clock.now()
+  await forgetOldAnswers(services)
+  await forgetOldCodes(db, now)
+  await forgetOldFailures(db, now)
+  await forgetRetiredTokens(db, now)
+  await forgetOldLinks(db, now)
+  await forgetOldEvents(db, now, config.eventDays)
 }
 
 /** Ends the pause of a loop whenever the topic is announced, until the signal. */

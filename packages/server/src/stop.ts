@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { removeGroup } from '@coinrack/compute/control-groups/control-groups.ts'
 import { removeNetwork } from '@coinrack/compute/network/machine-networks.ts'
 import { type Guest, guestAt, stopGuest } from '@coinrack/compute/qemu/guest.ts'
@@ -10,7 +10,7 @@ import { stopEmbeddedPostgres } from './database/embedded.ts'
 import { readConfigFile } from './read-config-file.ts'
 
 /*
- * `npm run stop`: ends the service of the data folder and every program that it left running there. State stays.
+ * `npm run stop`: ends the services of the data folder and every program that it left running there. State stays.
  */
 
 /** A service that ends takes its requests in flight to their end. */
@@ -20,9 +20,14 @@ const MACHINE_MS = 30_000
 const PROGRAM_MS = 20_000
 
 async function stopAll({ dataFolder, guestControlGroup }: Config): Promise<void> {
-  const { machines, run, servicePidFile, postgresPidFile } = dataLayout(dataFolder)
-  // The service first, so that nothing is started again; the database last, as the others may still be writing.
-  await end('service', servicePidFile, () => stopDetached(servicePidFile, { timeoutMs: SERVICE_MS }))
+  const { machines, run, services, postgresPidFile } = dataLayout(dataFolder)
+  // The services first, so that nothing is started again; the database last, as the others may still be writing.
+  await Promise.all(
+    (await namesIn(services)).map((name) => {
+      const pidFile = join(services, name)
+      return end('service', pidFile, () => stopDetached(pidFile, { timeoutMs: SERVICE_MS }))
+    }),
+  )
 
   const guests = (await namesIn(machines)).map((id) => guestAt(machines, id))
   const endGuest = async (guest: Guest) => {
@@ -33,12 +38,13 @@ async function stopAll({ dataFolder, guestControlGroup }: Config): Promise<void>
   await Promise.all(guests.map((guest) => end(guest.id, guest.pidFile, () => endGuest(guest))))
 
   const names = (await namesIn(run, { recursive: true })).filter((name) => name.endsWith('.pid'))
-  const others = names.filter((name) => ![servicePidFile, postgresPidFile].includes(join(run, name)))
+  const others = names.map((name) => join(run, name)).filter((pidFile) => pidFile !== postgresPidFile)
   await Promise.all(
-    others.map((name) => {
-      const pidFile = join(run, name)
-      return end(name.replace(/\.pid$/, ''), pidFile, () => stopDetached(pidFile, { timeoutMs: PROGRAM_MS }))
-    }),
+    others.map((pidFile) =>
+      end(relative(run, pidFile).replace(/\.pid$/, ''), pidFile, () =>
+        stopDetached(pidFile, { timeoutMs: PROGRAM_MS }),
+      ),
+    ),
   )
   await end('database', postgresPidFile, () => stopEmbeddedPostgres(dataFolder))
 }

@@ -1,0 +1,73 @@
+import type pg from 'pg'
+import { sha256 } from '../sealer.ts'
+
+/** What all services of one database have in common. */
+export interface Installation {
+  profile: string
+  /** Of the data folder, in which the machines are. */
+  folderId: string
+  serverSecret: string
+  depositSecret: string
+}
+
+/** The database belongs to another installation. */
+export class OtherInstallationError extends Error {
+  override name = 'OtherInstallationError'
+}
+
+interface InstallationRow {
+  profile: string
+  data_folder: string
+  server_secret: Buffer
+  deposit_secret: Buffer
+}
+
+/**
+ * Makes the database that of this installation when it is nobody's yet.
+ * @throws OtherInstallationError when another one was there before
+ */
+export async function demandSameInstallation(db: pg.Pool, own: Installation): Promise<void> {
+  const wanted = [
+    own.profile,
+    own.folderId,
+    mark('server', own.serverSecret),
+    mark('deposit', own.depositSecret),
+  ]
+  await db.query(
+    `insert into installation (profile, data_folder, server_secret, deposit_secret) values ($1, $2, $3, $4)
+     on conflict do nothing`,
+    wanted,
+  )
+  const { rows } = await db.query<InstallationRow>(
+    'select profile, data_folder, server_secret, deposit_secret from installation',
+  )
+  const problem = problemOf(rows[0]!, own)
+  if (problem) throw new OtherInstallationError(problem.join('\n  '))
+}
+
+function problemOf(row: InstallationRow, own: Installation): [what: string, fix: string] | undefined {
+  if (row.profile !== own.profile)
+    return [
+      `The database belongs to the ${row.profile} profile, and the profile is now ${own.profile}`,
+      'Set DATABASE_URL to another database: balances of the demo are not money.',
+    ]
+  if (!row.deposit_secret.equals(mark('deposit', own.depositSecret)))
+    return [
+      'COINRACK_DEPOSIT_SECRET is not the one of this database: customers would be told other addresses to pay to',
+      'Set the one that the database was begun with.',
+    ]
+  if (!row.server_secret.equals(mark('server', own.serverSecret)))
+    return [
+      'COINRACK_SERVER_SECRET is not the one of this database: what is sealed in it could not be read',
+      'Set the one that the database was begun with.',
+    ]
+  if (row.data_folder !== own.folderId)
+    return [
+      'The machines of this database are in another data folder: here each would be made once more',
+      'Set COINRACK_DATA to that folder. If it is lost, restore its secrets/ from the backup; without one, delete the row of the table installation.',
+    ]
+  return undefined
+}
+
+/** Says whether two secrets are the same, and nothing else of them: they have at least 32 bytes. */
+const mark = (name: string, secret: string) => sha256(`coinrack ${name} secret\n${secret}`)

@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify'
+import { createApp } from './app.ts'
+import { inTurn } from './in-turn.ts'
+import { createMetrics } from './metrics.ts'
+import { createReadiness } from './readiness.ts'
+import { runReconcilers, tendMachines } from './reconcilers.ts'
+import type { Services } from './services.ts'
+import { createOperatorServer } from './transport/operator-server.ts'
+
+export class PortError extends Error {}
+
+/**
+ * Takes requests and does what runs in the background. Of several services on the same data one tends the machines;
+ * the others take its place when it ends, however it ends.
+ * @param beginToTend called when it is this one's turn
+ * @returns what ends it all, after the requests and steps that are under way
+ * @throws PortError
+ */
+export async function serve(
+  services: Services,
+  { machinesPidFile, beginToTend = () => {} }: { machinesPidFile: string; beginToTend?: () => void },
+): Promise<() => Promise<void>> {
+  const { config, log } = services
+  const readiness = createReadiness(services)
+  const metrics = createMetrics()
+  const app = createApp(services, readiness, metrics)
+  const operatorApp = createOperatorServer(readiness, metrics)
+  await listen(app, config.host, config.port, 'COINRACK_PORT')
+  if (config.metricsPort > 0)
+    await listen(operatorApp, '127.0.0.1', config.metricsPort, 'COINRACK_METRICS_PORT')
+  const endReconcilers = runReconcilers(services)
+  const endMachines = inTurn(
+    machinesPidFile,
+    () => {
+      log.info('This service tends the machines')
+      beginToTend()
+      return tendMachines(services)
+    },
+    (error) => log.error({ err: error }, 'The lock of the machines cannot be asked for'),
+  )
+  return async () => {
+    // First of all, so that requests which wait for a change are answered and do not hold up the rest.
+    await services.changes.close()
+    await Promise.all([app.close(), operatorApp.close(), endReconcilers(), endMachines()])
+  }
+}
+
+async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new PortError(
+      `Port ${port} of ${host} is taken by another program\n  Set ${setting} to a free port.`,
+    )
+  }
+}
