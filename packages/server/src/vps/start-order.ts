@@ -20,6 +20,10 @@ import { insertVps } from './vps-store.ts'
 export async function startOrder(tx: Transaction, services: Services, order: OrderRow): Promise<void> {
   const { catalog, clock, driver, newId, random, sealer } = services
   const plan = catalog.plans.find(({ slug }) => slug === order.product)
+  // Before the lock that all orders wait for.
+  const password = makeRootPassword(random)
+  const passwordHash = await hashRootPassword(password)
+  const hostKey = makeSshHostKey(random)
   await lockPlacement(tx)
   const image = (await offeredImages(driver)).find(({ osId }) => osId === order.os_id)
   if (!plan || !image) throw noRoom('This plan or image is no longer offered')
@@ -40,8 +44,6 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     at: now,
     spender: spenderOf(tx, order),
   })
-  const password = makeRootPassword(random)
-  const hostKey = makeSshHostKey(random)
   await insertVps(tx, {
     id: order.service_id,
     account_id: order.account_id,
@@ -60,7 +62,7 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     ssh_host_public_key: hostKey.publicKey,
     ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${order.service_id}`),
     root_password: sealer.seal(password, `root-password:${order.service_id}`),
-    root_password_hash: await hashRootPassword(password),
+    root_password_hash: passwordHash,
     user_data: order.user_data,
     price: order.price,
     price_hourly: order.price_hourly,
