@@ -1,0 +1,45 @@
+import { openDataFolder } from '@coinrack/server/data-folder.ts'
+import { dataLayout } from '@coinrack/server/data-layout.ts'
+import { demandSameInstallation } from '@coinrack/server/database/installation.ts'
+import { serve } from '@coinrack/server/serve.ts'
+import { createTestWorld } from '@coinrack/server/testing-world.ts'
+import { pino } from 'pino'
+
+/*
+ * The service as a process of its own, as `main.ts` runs it, but on the fakes of machine, mail and chain. Settings come
+ * from the environment; the machines live in this process and end with it.
+ */
+
+const ROOM = { vcpus: 1_000_000, memoryMb: 1_000_000_000, diskGb: 1_000_000_000 }
+
+const env = process.env as Record<string, string>
+const clock = { now: () => new Date() }
+const world = await createTestWorld(
+  { databaseUrl: env.DATABASE_URL!, clock },
+  { env, driver: { capacity: ROOM } },
+)
+const { config, db } = world.services
+// On standard output, where the test reads that there is nothing.
+world.services.log = pino({ level: 'error' })
+
+const folder = await openDataFolder({
+  path: config.dataFolder,
+  profile: config.profile,
+  port: config.port,
+  user: undefined,
+})
+await demandSameInstallation(db, {
+  profile: config.profile,
+  folderId: folder.id,
+  serverSecret: config.serverSecret!,
+  depositSecret: config.depositSecret!,
+})
+await folder.started()
+const end = await serve(world.services, { machinesPidFile: dataLayout(config.dataFolder).machinesPidFile })
+
+process.on('SIGTERM', async () => {
+  await end()
+  await world.close()
+  await folder.close()
+  process.exit(0)
+})

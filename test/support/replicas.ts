@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '@coinrack/host/free-port.ts'
+
+const READY_MS = 60_000
+
+/** One process of the service; see `replica.ts`. */
+export interface Replica {
+  origin: string
+  /** What it has complained of. */
+  complaints(): string
+  /** SIGKILL: nothing gets to say goodbye. */
+  kill(): Promise<void>
+}
+
+/** Replicas of one service: they share database, data folder and settings, and have ports of their own. */
+export interface Replicas {
+  start(): Promise<Replica>
+  /** Ends those that run, in order, and removes the folder. */
+  stop(): Promise<void>
+}
+
+export async function openReplicas(
+  databaseUrl: string,
+  settings: Record<string, string> = {},
+): Promise<Replicas> {
+  const dataFolder = await mkdtemp('/tmp/coinrack-replicas-')
+  const shared = {
+    PATH: process.env.PATH!,
+    DATABASE_URL: databaseUrl,
+    COINRACK_DATA: dataFolder,
+    COINRACK_SERVER_SECRET: randomBytes(32).toString('hex'),
+    COINRACK_DEPOSIT_SECRET: randomBytes(32).toString('hex'),
+    COINRACK_METRICS_PORT: '0',
+    COINRACK_PUBLIC_URL: 'http://127.0.0.1:8080',
+    ...settings,
+  }
+  const running = new Set<ChildProcess>()
+  return {
+    async start() {
+      const port = await freePort()
+      const origin = `http://127.0.0.1:${port}`
+      const child = spawn(process.execPath, [join(import.meta.dirname, 'replica.ts')], {
+        env: { ...shared, COINRACK_PORT: String(port) },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      running.add(child)
+      child.once('exit', () => running.delete(child))
+      let output = ''
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (text) => {
+          output = (output + text).slice(0, 20_000)
+        })
+      await untilReady(child, origin, () => output)
+      return {
+        origin,
+        complaints: () => output,
+        async kill() {
+          child.kill('SIGKILL')
+          await once(child, 'exit')
+        },
+      }
+    },
+    async stop() {
+      for (const child of running) {
+        child.kill('SIGTERM')
+        await once(child, 'exit')
+      }
+      await rm(dataFolder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function untilReady(child: ChildProcess, origin: string, output: () => string): Promise<void> {
+  const end = performance.now() + READY_MS
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The replica ended with ${child.exitCode}:\n${output()}`)
+    const isReady = await fetch(`${origin}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (isReady) return
+    if (performance.now() > end) throw new Error(`The replica is not ready:\n${output()}`)
+    await sleep(50)
+  }
+}
