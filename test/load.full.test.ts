@@ -16,7 +16,7 @@ const shown = ({ requestsPerSecond, p99, reads, writes }: LoadReport) =>
 // On a PostgreSQL of its own that keeps what was committed, as an operator's does.
 test(`behavior: ${BUYERS} buyers on two replicas for five minutes are charged once for each order`, async () => {
   const seed = Number(process.env.COINRACK_TEST_SEED ?? Date.now() & 0x7fffffff)
-  console.log(`Load with seed ${seed}`)
+  console.log(`COINRACK_TEST_SEED=${seed}`)
   const folder = await mkdtemp('/tmp/coinrack-load-')
   const user = await serviceUser()
   await prepareDataFolder(folder, user)

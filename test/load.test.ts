@@ -4,7 +4,7 @@ import { runLoad } from './support/load.ts'
 
 test('behavior: buyers on two replicas are charged once for each order, and no order is lost', async () => {
   const seed = Number(process.env.COINRACK_TEST_SEED ?? Date.now() & 0x7fffffff)
-  console.log(`Load with seed ${seed}`)
+  console.log(`COINRACK_TEST_SEED=${seed}`)
   const database = await createTestDatabase()
   try {
     const report = await runLoad({

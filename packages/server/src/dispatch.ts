@@ -3,10 +3,11 @@ import { basePath, type OperationName, operations } from '@coinrack/contract/ind
 import type { Operation } from '@coinrack/contract/operation.ts'
 import { z } from 'zod'
 import { type Authenticated, authenticate } from './account/authenticate.ts'
+import { readUntil } from './database/changes.ts'
 import { inTransaction, type Queryable, type Transaction } from './database/transaction.ts'
 import { type ErrorOptions, errorBody, OperationError } from './errors.ts'
-import type { Caller, Handlers } from './handler.ts'
-import { type Idempotency, remember, replay } from './idempotency.ts'
+import type { Caller, Handlers, UntilReached } from './handler.ts'
+import { beginRun, endRun, type Idempotency, remember, replay } from './idempotency.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { resourceRow } from './resources.ts'
 import type { Services } from './services.ts'
@@ -41,21 +42,26 @@ export type Dispatch = (name: OperationName, request: Request) => Promise<Answer
  */
 export function createDispatch(services: Services, handlers: Handlers, limiter: RateLimiter): Dispatch {
   const inputs = new Map(Object.entries(operations).map(([name, op]) => [name, compileInput(op)]))
-  /** Idempotency keys of what runs on machines. */
-  const running = new Set<string>()
 
-  async function run(name: OperationName, request: Request): Promise<Answer> {
+  /** @param headers of the answer, whatever becomes of it */
+  async function run(name: OperationName, request: Request, headers: Answer['headers']): Promise<Answer> {
     const op: Operation = operations[name]
     const { caller, row } = await identify(op, request)
-    const headers: Record<string, string> = caller
-      ? { 'x-token-expires-at': caller.expiresAt.toISOString() }
-      : {}
+    if (caller) headers['x-token-expires-at'] = caller.expiresAt.toISOString()
     Object.assign(headers, await limiter.take(op.rate, caller?.accountId, request.address))
 
     const raw = request.input()
     if (op.resource) checkOwner(op, row, caller!)
     if (caller) checkRights(op, caller)
     const input = inputs.get(name)!(raw)
+    const until: UntilReached = async (topic, seconds, read, reached) => {
+      const value = await readUntil(services.changes, topic, seconds, read, reached)
+      // A token may have been revoked meanwhile, or the resource taken away.
+      const now = await identify(op, request)
+      if (op.resource) checkOwner(op, now.row, now.caller!)
+      if (now.caller) checkRights(op, now.caller)
+      return value
+    }
 
     const work = async (db: Queryable) => {
       // Types tie each handler to its own call; here it is any of them.
@@ -66,6 +72,7 @@ export function createDispatch(services: Services, handlers: Handlers, limiter: 
         resource: row,
         db,
         services,
+        until,
         fail: (code: ErrorCode, message: string, options?: ErrorOptions) => {
           throw new OperationError(code, message, options)
         },
@@ -73,36 +80,32 @@ export function createDispatch(services: Services, handlers: Handlers, limiter: 
       const body = encodeOutput(op, output)
       return row?.delegated ? withoutBilling(body) : body
     }
-    if (op.method === 'GET') return { status: 200, body: await work(services.db), headers }
+    if (op.method === 'GET') return { status: 200, body: await work(services.db), headers: {} }
     const idempotency: Idempotency | undefined =
       caller && request.idempotencyKey !== undefined
         ? { accountId: caller.accountId, key: request.idempotencyKey, operation: name, input: raw }
         : undefined
-    const answer = await (op.onMachine ? runOnMachine(work, idempotency) : runWrite(work, idempotency))
-    return { ...answer, headers: { ...headers, ...answer.headers } }
+    return op.onMachine ? runOnMachine(work, idempotency) : runWrite(work, idempotency)
   }
 
-  /**
-   * Runs what acts on a machine, which may take long, in no transaction. Its answer is remembered like any other; that
-   * the same call does not run twice at the same moment holds on each replica.
-   */
+  /** Runs what acts on a machine, which may take long, in no transaction. Its answer is remembered like any other. */
   async function runOnMachine(
     work: (db: Queryable) => Promise<Record<string, unknown>>,
     idempotency: Idempotency | undefined,
   ): Promise<Answer> {
     if (!idempotency) return { status: 200, body: await work(services.db), headers: {} }
-    const key = `${idempotency.accountId} ${idempotency.key}`
-    if (running.has(key))
-      throw new OperationError('idempotency_running', 'A request with this Idempotency-Key is still running')
-    running.add(key)
+    const stored = await inTransaction(services.db, async (tx) => {
+      const answer = await replay(tx, services, idempotency)
+      if (!answer) await beginRun(tx, services, idempotency)
+      return answer
+    })
+    if (stored) return { status: 200, body: stored, headers: { 'idempotent-replayed': 'true' } }
     try {
-      const stored = await inTransaction(services.db, (tx) => replay(tx, services, idempotency))
-      if (stored) return { status: 200, body: stored, headers: { 'idempotent-replayed': 'true' } }
       const body = await work(services.db)
       await inTransaction(services.db, (tx) => remember(tx, services, idempotency, body))
       return { status: 200, body, headers: {} }
     } finally {
-      running.delete(key)
+      await endRun(services.db, idempotency)
     }
   }
 
@@ -144,11 +147,11 @@ export function createDispatch(services: Services, handlers: Handlers, limiter: 
   }
 
   return async (name, request) => {
-    try {
-      return await run(name, request)
-    } catch (error) {
-      return failureAnswer(services, error, request.requestId)
-    }
+    const headers: Answer['headers'] = {}
+    const answer = await run(name, request, headers).catch((error) =>
+      failureAnswer(services, error, request.requestId),
+    )
+    return { ...answer, headers: { ...headers, ...answer.headers } }
   }
 }
 

@@ -18,6 +18,18 @@ export interface Caller {
   suspended: boolean
 }
 
+/**
+ * Reads until it shows what is waited for, or so many seconds are over: a long poll; see `readUntil`. What the caller may
+ * do is checked again after it.
+ * @throws OperationError `unauthorized` and the like, when it no longer may
+ */
+export type UntilReached = <T>(
+  topic: string,
+  seconds: number,
+  read: () => Promise<T>,
+  reached: (value: T) => boolean,
+) => Promise<T>
+
 type Public<N extends OperationName> = Operations[N] extends { access: 'public' } | { openAsTool: true }
   ? true
   : false
@@ -31,6 +43,7 @@ export interface Call<N extends OperationName> {
   /** Of a write: one transaction, committed when the handler returns. Of a read or of what acts on a machine: the pool. */
   db: Operations[N] extends { method: 'GET' } | { onMachine: true } ? Queryable : Transaction
   services: Services
+  until: UntilReached
   /** Refuses, with a code that the operation declares. */
   fail(code: DeclaredError<Operations[N]>, message: string, options?: ErrorOptions): never
 }

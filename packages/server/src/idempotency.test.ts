@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createApp } from './app.ts'
 import { forgetOldAnswers } from './idempotency.ts'
+import { createMetrics } from './metrics.ts'
+import { createReadiness } from './readiness.ts'
 import { startTestService, type TestService } from './testing.ts'
 
 const DAY_MS = 86_400_000
@@ -114,6 +117,57 @@ describe('behavior: what changed nothing releases the key', () => {
     expect((await order('full')).status).toBe(503)
     service.services.driver = driver
     expect((await order('full')).status).toBe(200)
+  })
+})
+
+describe('what runs on a machine', () => {
+  let machine: string
+  beforeEach(async () => {
+    machine = (await order('machine')).body.service_id
+    await service.reconcile()
+  })
+  const commandOf = (key: string, command: string) => ({
+    method: 'POST' as const,
+    url: `/api/v1/eqvps/services/${machine}/exec`,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    payload: JSON.stringify({ command }),
+  })
+
+  test('behavior: of the same call on two replicas at the same moment one runs; then its answer is given', async () => {
+    const services = { ...service.services }
+    const replica = createApp(services, createReadiness(services), createMetrics())
+    const call = commandOf('once', 'sleep 0.3; echo x >>"$ROOT/runs"; cat "$ROOT/runs"')
+    const all = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => (index % 2 ? service.app : replica).inject(call)),
+    )
+    expect(all.map(({ statusCode }) => statusCode).sort()).toEqual([200, ...Array(9).fill(409)])
+    const again = await replica.inject(call)
+    expect(again.headers['idempotent-replayed']).toBe('true')
+    expect(again.json().stdout).toBe('x\n')
+    await replica.close()
+  })
+
+  test('behavior: one that failed, and one whose service was killed, can be sent again', async () => {
+    service.guests.silence(machine, true)
+    expect((await service.app.inject(commandOf('again', 'true'))).statusCode).toBe(409)
+    service.guests.silence(machine, false)
+    const { db, clock } = service.services
+    const call = commandOf('again', 'echo y')
+    expect((await service.app.inject(call)).statusCode).toBe(200)
+
+    // As a killed one leaves it: the run is noted, and there is no answer.
+    await db.query(
+      `with gone as (delete from idempotent_answer where account_id = $1 returning account_id, key_hash)
+       insert into idempotent_run select *, $2::timestamptz from gone`,
+      [accountId, clock.now()],
+    )
+    expect((await service.app.inject(call)).statusCode).toBe(409)
+    service.clock.advance(120_001)
+    expect((await service.app.inject(call)).statusCode).toBe(200)
   })
 })
 

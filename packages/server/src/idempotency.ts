@@ -1,4 +1,4 @@
-import type { Transaction } from './database/transaction.ts'
+import type { Queryable, Transaction } from './database/transaction.ts'
 import { OperationError } from './errors.ts'
 import { createSealer, sha256 } from './sealer.ts'
 import type { Services } from './services.ts'
@@ -34,9 +34,7 @@ export async function replay(
     'select pg_try_advisory_xact_lock($1::bigint) as locked',
     [keyHash.readBigInt64BE()],
   )
-  if (!locks[0]?.locked) {
-    throw new OperationError('idempotency_running', 'A request with this Idempotency-Key is still running')
-  }
+  if (!locks[0]?.locked) throw isRunning()
   const { rows } = await tx.query<{ input_hash: Buffer; answer: Buffer }>(
     'select input_hash, answer from idempotent_answer where account_id = $1 and key_hash = $2',
     [call.accountId, keyHash],
@@ -69,11 +67,40 @@ export async function remember(
   )
 }
 
+/** Longer than anything takes to answer: what is older was begun by a service that was killed. */
+const LONGEST_RUN_MS = 120_000
+
+/**
+ * Notes that a call without a transaction of its own runs, for all replicas, until `endRun`.
+ * @throws OperationError `idempotency_running`
+ */
+export async function beginRun(tx: Transaction, { clock }: Services, call: Idempotency): Promise<void> {
+  const now = clock.now()
+  const { rowCount } = await tx.query(
+    `insert into idempotent_run as run (account_id, key_hash, began_at) values ($1, $2, $3)
+     on conflict (account_id, key_hash) do update set began_at = $3 where run.began_at < $4`,
+    [call.accountId, hashKey(call), now, new Date(now.getTime() - LONGEST_RUN_MS)],
+  )
+  if (rowCount === 0) throw isRunning()
+}
+
+export async function endRun(db: Queryable, call: Idempotency): Promise<void> {
+  await db.query('delete from idempotent_run where account_id = $1 and key_hash = $2', [
+    call.accountId,
+    hashKey(call),
+  ])
+}
+
+const isRunning = () =>
+  new OperationError('idempotency_running', 'A request with this Idempotency-Key is still running')
+
 /** Forgets answers that are older than a day. Takes no input; safe to run at any time. */
 export async function forgetOldAnswers({ db, clock }: Services): Promise<void> {
+  const now = clock.now()
   await db.query(`delete from idempotent_answer where created_at < $1::timestamptz - interval '24 hours'`, [
-    clock.now(),
+    now,
   ])
+  await db.query('delete from idempotent_run where began_at < $1', [new Date(now.getTime() - LONGEST_RUN_MS)])
 }
 
 const sealer = (services: Services, call: Idempotency) => createSealer(call.key, services.random)

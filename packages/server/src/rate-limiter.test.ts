@@ -65,6 +65,21 @@ describe('the service', () => {
     expect(refused.headers.ratelimit).toBe('"orders";r=0;t=60')
   })
 
+  test('behavior: a refusal says as well what is left, and until when the token is good', async () => {
+    const { token } = await service.customer()
+    const refused = [
+      await service.ask('POST', '/orders', { token, body: { product: 'nano' } }),
+      await service.ask('POST', '/orders', { token, body: { product: 'nano', os_id: 1 } }),
+      await service.ask('GET', '/services/vps_none', { token }),
+    ]
+    expect(refused.map(({ status, headers }) => [status, headers.ratelimit])).toEqual([
+      [422, '"orders";r=2;t=20'],
+      [402, '"orders";r=1;t=40'],
+      [404, '"default";r=4;t=12'],
+    ])
+    for (const { headers } of refused) expect(headers['x-token-expires-at']).toMatch(/^2027-/)
+  })
+
   test('behavior: after Retry-After one more is served, and only one', async () => {
     const { token } = await service.customer(50_000_000n)
     expect(await statusesOf(4, () => order(token))).toEqual([200, 200, 200, 429])

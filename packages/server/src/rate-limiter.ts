@@ -13,16 +13,6 @@ export interface RateLimiter {
   takeBadToken(address: string): Promise<void>
 }
 
-const EXACT: ReadonlySet<RateClassName> = new Set<RateClassName>([
-  'orders',
-  'topups',
-  'passwordResets',
-  'reinstalls',
-  'register',
-  'login',
-  'console',
-  'badTokens',
-])
 /** Buckets in memory are dropped, all at once, beyond this many: forgetting only forgives. */
 const MOST_BUCKETS = 100_000
 
@@ -32,8 +22,8 @@ interface Bucket {
 }
 
 /**
- * Token buckets: each class holds `limit` tokens and refills at `limit` in `windowSeconds`. Classes that
- * guard money and logins are exact over all replicas, in PostgreSQL; the rest is counted by each replica.
+ * Token buckets: each class holds `limit` tokens and refills at `limit` in `windowSeconds`. All but
+ * the class of everything else are exact over all replicas, in PostgreSQL; that one is counted by each replica.
  */
 export function createRateLimiter({ config, db, clock }: Services): RateLimiter {
   const memory = new Map<string, Bucket>()
@@ -71,7 +61,7 @@ export function createRateLimiter({ config, db, clock }: Services): RateLimiter 
   async function takeOne(name: RateClassName, who: string): Promise<Record<string, string>> {
     const rate = config.rates[name]
     const subject = `${name}:${who}`
-    const left = EXACT.has(name) ? await takeFromDatabase(subject, rate) : takeFromMemory(subject, rate)
+    const left = name === 'default' ? takeFromMemory(subject, rate) : await takeFromDatabase(subject, rate)
     const policy = `"${name}";q=${rate.limit};w=${rate.windowSeconds}`
     const secondsFor = (tokens: number) => Math.ceil((tokens * rate.windowSeconds) / rate.limit)
     const headers = {

@@ -194,13 +194,19 @@ describe('what a delegate may', () => {
   test("behavior: a console of a delegate ends with the right, the owner's goes on", async () => {
     const { owner, friend, id, delegation } = await delegated()
     const { db } = service.services
-    const open = async (accountId: string) => {
-      const { secret } = await makeLink(db, service.services, { vpsId: id, type: 'serial', accountId })
+    const open = async ({ token, accountId }: typeof owner) => {
+      const tokenId = (await ask({ token, accountId }, 'GET', '/account')).body.token.id
+      const { secret } = await makeLink(db, service.services, {
+        vpsId: id,
+        type: 'serial',
+        accountId,
+        tokenId,
+      })
       return secret
     }
-    const taken = (await takeLink(service.services, await open(friend.accountId)))!
-    const owners = (await takeLink(service.services, await open(owner.accountId)))!
-    const unused = await open(friend.accountId)
+    const taken = (await takeLink(service.services, await open(friend)))!
+    const owners = (await takeLink(service.services, await open(owner)))!
+    const unused = await open(friend)
     expect(await mayStayOpen(service.services, taken)).toBe(true)
     await ask(owner, 'DELETE', `/delegations/${delegation.id}`)
     expect(await mayStayOpen(service.services, taken)).toBe(false)

@@ -1,9 +1,8 @@
-import { readUntil } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { eventsAfter, eventsOf } from './event-store.ts'
 import { numberEvents } from './number-events.ts'
 
-export const listEvents: Handler<'listEvents'> = async ({ input, caller, db, services }) => {
+export const listEvents: Handler<'listEvents'> = async ({ input, caller, db, services, until }) => {
   const { limit, timeout } = input
   const after = Number(input.cursor ?? 0)
   const { accountId } = caller
@@ -16,13 +15,10 @@ export const listEvents: Handler<'listEvents'> = async ({ input, caller, db, ser
     if (rows[0]!.some) await numberEvents(services)
     return eventsAfter(db, accountId, after, limit + 1)
   }
-  const found = await readUntil(
-    services.changes,
-    eventsOf(accountId),
-    timeout,
-    read,
-    (events) => events.length > 0,
-  )
+  const found =
+    timeout > 0
+      ? await until(eventsOf(accountId), timeout, read, (events) => events.length > 0)
+      : await read()
   const items = found.slice(0, limit)
   return found.length > limit ? { items, nextCursor: String(items.at(-1)!.position) } : { items }
 }

@@ -5,6 +5,6 @@ const OPERATIONS = 1_000_000
 
 test('behavior: a million random operations leave the ledger equal to its model, to the micro-dollar', async () => {
   const seed = Number(process.env.COINRACK_TEST_SEED ?? Date.now() & 0x7fffffff)
-  console.log(`Operations against the model of the ledger, with seed ${seed}`)
+  console.log(`COINRACK_TEST_SEED=${seed}`)
   expect(await compareWithModel({ operations: OPERATIONS, seed })).toBeGreaterThanOrEqual(OPERATIONS)
 }, 3_600_000)

@@ -5,6 +5,6 @@ const OPERATIONS = 20_000
 
 test('behavior: 20,000 random operations leave the ledger equal to its model, to the micro-dollar', async () => {
   const seed = Number(process.env.COINRACK_TEST_SEED ?? Date.now() & 0x7fffffff)
-  console.log(`Operations against the model of the ledger, with seed ${seed}`)
+  console.log(`COINRACK_TEST_SEED=${seed}`)
   expect(await compareWithModel({ operations: OPERATIONS, seed })).toBeGreaterThanOrEqual(OPERATIONS)
 }, 120_000)

@@ -1,14 +1,13 @@
-import { readUntil } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { invoiceById } from './invoice-store.ts'
 import { showInvoice } from './show-invoice.ts'
 
-export const getInvoice: Handler<'getInvoice'> = async ({ input, db, services }) => {
+export const getInvoice: Handler<'getInvoice'> = async ({ input, db, services, until }) => {
   const { invoice_id, wait, timeout } = input
   const read = () => invoiceById(db, invoice_id)
   // A closed invoice changes no more, so waiting for it would be for nothing.
   const invoice = wait
-    ? await readUntil(services.changes, invoice_id, timeout, read, ({ status }) => status !== 'unpaid')
+    ? await until(invoice_id, timeout, read, ({ status }) => status !== 'unpaid')
     : await read()
   return showInvoice(db, services, invoice)
 }

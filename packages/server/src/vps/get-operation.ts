@@ -1,12 +1,10 @@
-import { readUntil } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { workById, workView } from './work-store.ts'
 
-export const getOperation: Handler<'getOperation'> = async ({ input, db, services }) => {
+export const getOperation: Handler<'getOperation'> = async ({ input, db, until }) => {
   const id = input.operation_id
   if (!input.wait) return workView(await workById(db, id))
-  const ended = await readUntil(
-    services.changes,
+  const ended = await until(
     id,
     input.timeout,
     () => workById(db, id),

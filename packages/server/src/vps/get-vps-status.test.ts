@@ -64,6 +64,21 @@ describe('the root password', () => {
     expect(all.filter(({ body }) => body.root_password !== undefined)).toHaveLength(1)
   })
 
+  test('error: a token that is revoked while it waits gets nothing, and spends nothing', async () => {
+    const vps = await makeVps('slow-boot-revoked')
+    const child = (
+      await service.ask('POST', '/tokens', { token: vps.token, body: { scopes: ['read', 'manage'] } })
+    ).body
+    const waiting = read({ ...vps, token: child.token }, '?wait=ssh_ready&timeout=20')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    await service.ask('DELETE', `/tokens/${child.details.id}`, { token: vps.token })
+    service.driver.finishBoot(vps.id)
+    await service.reconcile()
+    const { status, body } = await waiting
+    expect([status, body.code]).toEqual([401, 'unauthorized'])
+    expect((await read(vps)).body).toHaveProperty('root_password')
+  })
+
   test('behavior: not before SSH answers', async () => {
     const vps = await makeVps('slow-boot-web')
     expect((await read(vps)).body).not.toHaveProperty('root_password')

@@ -1,4 +1,3 @@
-import { readUntil } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { type ShownVps, shownVps } from './shown-vps.ts'
 import { type Metrics, takeRootPassword, vpsById } from './vps-store.ts'
@@ -13,11 +12,17 @@ const NOTHING_SEEN: Metrics = {
   uptime_s: null,
 }
 
-export const getVpsStatus: Handler<'getVpsStatus'> = async ({ input, caller, resource, db, services }) => {
+export const getVpsStatus: Handler<'getVpsStatus'> = async ({
+  input,
+  caller,
+  resource,
+  db,
+  services,
+  until,
+}) => {
   const id = input.service_id
   const row: ShownVps = input.wait
-    ? await readUntil(
-        services.changes,
+    ? await until(
         id,
         input.timeout,
         () => vpsById(db, id),

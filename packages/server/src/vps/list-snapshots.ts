@@ -1,14 +1,13 @@
-import { readUntil } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { pageOf } from '../paging.ts'
 import { workOf } from './snapshot/snapshot-state.ts'
 import { snapshotsOf } from './snapshot/snapshot-store.ts'
 import { snapshotView } from './snapshot/snapshot-view.ts'
 
-export const listSnapshots: Handler<'listSnapshots'> = async ({ input, db, services }) => {
+export const listSnapshots: Handler<'listSnapshots'> = async ({ input, db, until }) => {
   const read = () => snapshotsOf(db, input.service_id, input)
   const rows = input.wait
-    ? await readUntil(services.changes, input.service_id, input.timeout, read, (seen) =>
+    ? await until(input.service_id, input.timeout, read, (seen) =>
         seen.every(({ status }) => !workOf[status]),
       )
     : await read()

@@ -173,6 +173,18 @@ test('behavior: of a suspended account what is open is closed', async () => {
   await suspend(null)
 })
 
+test('behavior: with the token that opened it, it ends: what is open and what is not', async () => {
+  const child = (await service.ask('POST', '/tokens', { token, body: { scopes: ['manage'] } })).body
+  const openAs = async (by: string) =>
+    (await service.ask('POST', `/services/${id}/console`, { token: by, body: { type: 'serial' } })).body
+  const unused = await openAs(child.token)
+  const { closed } = await connect((await openAs(child.token)).websocket_url)
+  await service.ask('DELETE', `/tokens/${child.details.id}`, { token })
+  await until(() => closed() !== undefined)
+  expect((await connect(unused.websocket_url)).status).toBe(404)
+  expect((await connect((await openAs(token)).websocket_url)).status).toBe(101)
+})
+
 test('error: a machine that does not run has no console', async () => {
   const other = await order('stopped')
   await service.ask('POST', `/services/${other}/power`, { token, body: { action: 'stop' } })

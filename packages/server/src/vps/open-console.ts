@@ -7,7 +7,8 @@ export const openConsole: Handler<'openConsole'> = async ({ input, caller, db, s
   const { status, wanted } = await vpsById(db, vpsId)
   if (!['active', 'rebooting'].includes(status) || wanted !== 'running')
     throw fail('service_busy', `The VPS is ${status}: a console needs one that runs`)
-  const { secret, expiresAt } = await makeLink(db, services, { vpsId, type, accountId: caller.accountId })
+  const { accountId, tokenId } = caller
+  const { secret, expiresAt } = await makeLink(db, services, { vpsId, type, accountId, tokenId })
   const url = `${services.config.publicUrl}/console/${secret}`
   return { type, url, websocket_url: `${url.replace(/^http/, 'ws')}/socket`, expires_at: expiresAt }
 }

@@ -14,26 +14,29 @@ export interface ConsoleLink {
   type: ConsoleType
   /** Who opened it. */
   accountId: string
+  tokenId: string
 }
 
 /** Makes a link; the database knows only a hash of its secret. */
 export async function makeLink(
   db: Queryable,
   { clock, random }: Services,
-  { vpsId, type, accountId }: ConsoleLink,
+  { vpsId, type, accountId, tokenId }: ConsoleLink,
 ): Promise<{ secret: string; expiresAt: Date }> {
   const secret = Buffer.from(random.bytes(SECRET_BYTES)).toString('base64url')
   const expiresAt = new Date(clock.now().getTime() + LINK_MS)
   await db.query(
-    'insert into console_link (secret_hash, vps_id, type, expires_at, account_id) values ($1, $2, $3, $4, $5)',
-    [sha256(secret), vpsId, type, expiresAt, accountId],
+    `insert into console_link (secret_hash, vps_id, type, expires_at, account_id, token_id)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [sha256(secret), vpsId, type, expiresAt, accountId, tokenId],
   )
   return { secret, expiresAt }
 }
 
-/** What may be connected to, at `$2`: a machine that is meant to run, by an account that may use it. */
+/** What may be connected to, at `$2`: a machine that is meant to run, by an account that may use it, for a token that holds. */
 const OPEN = `exists (select from vps join account owner on owner.id = vps.account_id
     join account opener on opener.id = console_link.account_id
+  join token on token.id = console_link.token_id and token.revoked_at is null and token.expires_at > $2
   where vps.id = vps_id and vps.status in ('active', 'rebooting') and vps.wanted = 'running'
     and owner.suspended_at is null and opener.suspended_at is null
     and (opener.id = owner.id or ${mayOperate({ service: 'vps.id', account: 'opener.id', now: '$2' })}))`
@@ -41,7 +44,7 @@ const OPEN = `exists (select from vps join account owner on owner.id = vps.accou
 /** What an unused link is for; undefined when there is none, or it can no longer be used. */
 export async function readLink({ db, clock }: Services, secret: string): Promise<ConsoleLink | undefined> {
   const { rows } = await db.query<LinkRow>(
-    `select vps_id, type, account_id from console_link
+    `select vps_id, type, account_id, token_id from console_link
      where secret_hash = $1 and used_at is null and expires_at > $2 and ${OPEN}`,
     [sha256(secret), clock.now()],
   )
@@ -53,7 +56,7 @@ export async function takeLink({ db, clock }: Services, secret: string): Promise
   const { rows } = await db.query<LinkRow>(
     `update console_link set used_at = $2
      where secret_hash = $1 and used_at is null and expires_at > $2 and ${OPEN}
-     returning vps_id, type, account_id`,
+     returning vps_id, type, account_id, token_id`,
     [sha256(secret), clock.now()],
   )
   return rows[0] && linkOf(rows[0])
@@ -62,11 +65,12 @@ export async function takeLink({ db, clock }: Services, secret: string): Promise
 /** Whether a connection to the machine may stay open. */
 export async function mayStayOpen(
   { db, clock }: Services,
-  { vpsId, accountId }: Pick<ConsoleLink, 'vpsId' | 'accountId'>,
+  { vpsId, accountId, tokenId }: Omit<ConsoleLink, 'type'>,
 ): Promise<boolean> {
   const { rows } = await db.query<{ open: boolean }>(
-    `select ${OPEN} as open from (select $1::text as vps_id, $3::text as account_id) as console_link`,
-    [vpsId, clock.now(), accountId],
+    `select ${OPEN} as open
+     from (select $1::text as vps_id, $3::text as account_id, $4::text as token_id) as console_link`,
+    [vpsId, clock.now(), accountId, tokenId],
   )
   return rows[0]!.open
 }
@@ -80,10 +84,12 @@ interface LinkRow {
   vps_id: string
   type: ConsoleType
   account_id: string
+  token_id: string
 }
 
 const linkOf = (row: LinkRow): ConsoleLink => ({
   vpsId: row.vps_id,
   type: row.type,
   accountId: row.account_id,
+  tokenId: row.token_id,
 })
