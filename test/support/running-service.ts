@@ -19,6 +19,8 @@ export interface RunningService {
   /** Of the service now. */
   pid(): number
   start(): Promise<void>
+  /** Another process of the service on the same data, with a port of its own. */
+  startReplica(): Promise<{ origin: string; output(): string }>
   /** SIGKILL: nothing gets to say goodbye. */
   kill(): Promise<void>
   /** Runs an operator's command. */
@@ -49,29 +51,21 @@ export async function startService(settings: Record<string, string> = {}): Promi
       .stdout
 
   let child: ChildProcess
-  let output = ''
   const service: RunningService = {
     origin,
     dataFolder,
     pid: () => child.pid!,
     async start() {
-      child = spawn(process.execPath, [join(server, 'main.ts')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-      for (const stream of [child.stdout!, child.stderr!]) {
-        stream.on('data', (text) => {
-          output = (output + text).slice(-20_000)
-        })
-      }
-      const end = performance.now() + READY_MS
-      for (;;) {
-        if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${output}`)
-        const ready = await fetch(`${origin}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        )
-        if (ready) return
-        if (performance.now() > end) throw new Error(`The service is not ready:\n${output}`)
-        await sleep(100)
-      }
+      const started = startProcess(env)
+      child = started.child
+      await untilReady(origin, started)
+    },
+    async startReplica() {
+      const replicaPort = await freePort()
+      const replica = startProcess({ ...env, COINRACK_PORT: String(replicaPort) })
+      const at = `http://127.0.0.1:${replicaPort}`
+      await untilReady(at, replica)
+      return { origin: at, output: replica.output }
     },
     async kill() {
       child.kill('SIGKILL')
@@ -86,6 +80,37 @@ export async function startService(settings: Record<string, string> = {}): Promi
   await service.start()
   if (env.COINRACK_INSTANT_VPS === 'on') await untilTemplate(join(dataFolder, 'templates'))
   return service
+}
+
+interface Started {
+  child: ChildProcess
+  /** The end of what it has said. */
+  output(): string
+}
+
+function startProcess(env: Record<string, string>): Started {
+  const child = spawn(process.execPath, [join(server, 'main.ts')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (text) => {
+      output = (output + text).slice(-20_000)
+    })
+  }
+  return { child, output: () => output }
+}
+
+async function untilReady(origin: string, { child, output }: Started): Promise<void> {
+  const end = performance.now() + READY_MS
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${output()}`)
+    const ready = await fetch(`${origin}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (ready) return
+    if (performance.now() > end) throw new Error(`The service is not ready:\n${output()}`)
+    await sleep(100)
+  }
 }
 
 async function untilTemplate(folder: string): Promise<void> {
