@@ -164,7 +164,7 @@ test('default: takes requests, and is ready once every part is', { timeout: FIRS
   const second = start()
   expect(await exitCode(second)).toBe(1)
   expect(second.output()).toContain(
-    `(process ${await pidOf('service')}) runs on the data folder ${dataFolder}`,
+    `(process ${await pidOf(`services/${env.COINRACK_PORT}`)}) runs on the data folder ${dataFolder}`,
   )
 
   process.kill(-begun.npm.pid!, 'SIGINT')
@@ -175,7 +175,7 @@ test('default: takes requests, and is ready once every part is', { timeout: FIRS
 test('behavior: Ctrl-C leaves database and chains running, and the next start adopts them', async () => {
   const kept = await Promise.all(['postgres/postgres', 'chain/1', 'chain/8453', 'chain/137'].map(pidOf))
   expect(kept).not.toContain(undefined)
-  expect(await pidOf('service')).toBeUndefined()
+  expect(await pidOf(`services/${env.COINRACK_PORT}`)).toBeUndefined()
 
   const begun = start()
   await healthy(begun)

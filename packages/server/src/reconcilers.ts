@@ -84,7 +84,7 @@ export function tendMachines(services: Services): () => Promise<void> {
   ])
   return async () => {
     await end()
-    await Promise.all([vps.idle(), snapshots.idle()])
+    await Promise.all([vps.end(), snapshots.idle()])
   }
 }
 

@@ -401,3 +401,27 @@ test('behavior: a steady machine is looked at now and then, not at every pass', 
   }
   expect(looks).toBe(1)
 })
+
+test('behavior: one pass does all that is due, and what waits comes before what is only looked at', async () => {
+  await forgetOthers()
+  const steady = await Promise.all(Array.from({ length: 12 }, () => order()))
+  await service.reconcile()
+  const looked: string[] = []
+  const { driver } = service.services
+  const observe: VpsDriver['observe'] = (id) => {
+    looked.push(id)
+    return driver.observe(id)
+  }
+  const reconciler = createVpsReconciler({ ...service.services, driver: { ...driver, observe } })
+  await reconciler.pass()
+  await reconciler.idle()
+  expect(new Set(looked)).toEqual(new Set(steady.map(({ id }) => id)))
+
+  service.clock.advance(15_000)
+  const waiting = await order()
+  looked.length = 0
+  await reconciler.pass()
+  await reconciler.idle()
+  expect(looked[0]).toBe(waiting.id)
+  expect(new Set(looked).size).toBe(13)
+})

@@ -18,7 +18,15 @@ import { unwantNames } from './rdns/rdns-store.ts'
 import { tellChange } from './tell-change.ts'
 import { handOverAtBoot, tellGuest } from './tell-guest.ts'
 import { userDataPurpose } from './user-data.ts'
-import { type Metrics, recordVps, updateVps, type VpsRow, vpsById, vpsWithMachines } from './vps-store.ts'
+import {
+  type Metrics,
+  recordVps,
+  updateVps,
+  type VpsRow,
+  type VpsToDo,
+  vpsById,
+  vpsWithMachines,
+} from './vps-store.ts'
 import { settleWork } from './work-store.ts'
 
 /** Announced when something is wanted of a machine, so that the next pass does not wait for its time. */
@@ -44,10 +52,12 @@ const STEADY_MS = 15_000
 const WAITING_MS = 5_000
 
 export interface VpsReconciler {
-  /** Begins whatever is to be done, for every machine that nothing is being done with. */
+  /** Finds what is to be done, for every machine that nothing is being done with, and begins it: some at once. */
   pass(): Promise<void>
-  /** Resolves when nothing is being done any more. */
+  /** Resolves when all that was found is done. */
   idle(): Promise<void>
+  /** Begins nothing more; resolves when what was begun is done. */
+  end(): Promise<void>
 }
 
 /**
@@ -59,42 +69,60 @@ export function createVpsReconciler(services: Services): VpsReconciler {
   const lookedAt = new Map<string, number>()
   const samples = new Map<string, Sample>()
   const networks = networkApplier(services)
+  let due: VpsToDo[] = []
 
-  function isDue(row: VpsRow): boolean {
+  const lastLook = ({ id }: VpsToDo) => lookedAt.get(id) ?? 0
+  function isDue(row: VpsToDo): boolean {
     if (busy.has(row.id)) return false
     if (!isSteady(row)) return true
-    const last = lookedAt.get(row.id) ?? 0
-    if (row.wished_at && row.wished_at.getTime() >= last) return true
-    return services.clock.now().getTime() - last >= (row.has_work ? WAITING_MS : STEADY_MS)
+    if (row.wished_at && row.wished_at.getTime() >= lastLook(row)) return true
+    return services.clock.now().getTime() - lastLook(row) >= (row.has_work ? WAITING_MS : STEADY_MS)
   }
 
+  function begin(): void {
+    while (busy.size < AT_ONCE) {
+      const row = due.shift()
+      if (!row) return
+      lookedAt.set(row.id, services.clock.now().getTime())
+      const work = reconcileOne(services, samples, networks, row)
+        .then((step) => {
+          // What was waiting for that can go on at once.
+          if (step === 'record') lookedAt.delete(row.id)
+        })
+        .catch((error) => services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed'))
+        .finally(() => {
+          busy.delete(row.id)
+          begin()
+        })
+      busy.set(row.id, work)
+    }
+  }
+
+  const idle = async () => {
+    while (busy.size > 0) await Promise.all(busy.values())
+  }
   return {
     async pass() {
       const rows = await vpsWithMachines(services.db)
       const live = new Set(rows.map(({ id }) => id))
       for (const seen of [lookedAt, samples]) for (const id of seen.keys()) if (!live.has(id)) seen.delete(id)
       networks.forget((id) => live.has(id))
-      for (const row of rows.filter(isDue)) {
-        if (busy.size >= AT_ONCE) break
-        lookedAt.set(row.id, services.clock.now().getTime())
-        const work = reconcileOne(services, samples, networks, row)
-          .then((step) => {
-            // What was waiting for that can go on at once.
-            if (step === 'record') lookedAt.delete(row.id)
-          })
-          .catch((error) => services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed'))
-          .finally(() => busy.delete(row.id))
-        busy.set(row.id, work)
-      }
+      // Those that are only looked at hold up none that wait; and of both the one that has waited longest is first.
+      due = rows
+        .filter(isDue)
+        .sort((a, b) => Number(isSteady(a)) - Number(isSteady(b)) || lastLook(a) - lastLook(b))
+      begin()
     },
-    async idle() {
-      await Promise.all(busy.values())
+    idle,
+    end() {
+      due = []
+      return idle()
     },
   }
 }
 
 /** Nothing is under way with it: looking now and then is enough. */
-const isSteady = (row: VpsRow) =>
+const isSteady = (row: VpsToDo) =>
   row.done_boot === row.wanted_boot &&
   row.done_network === row.wanted_network &&
   ((row.status === 'active' && row.wanted === 'running' && row.ssh_ready) ||
@@ -107,7 +135,7 @@ async function reconcileOne(
   services: Services,
   samples: Map<string, Sample>,
   networks: ReturnType<typeof networkApplier>,
-  before: VpsRow,
+  before: Pick<VpsRow, 'id' | 'done_disk'>,
   isSecondLook = false,
 ): Promise<Step['do']> {
   const { db, driver, clock, log } = services

@@ -82,14 +82,15 @@ export interface VpsRow {
   has_work: boolean
 }
 
+const HAS_WORK = `exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
+
 const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, region, hostname, vcpus, memory_mb, disk_gb,
   ssh_key, ssh_host, ssh_port, ipv4, ipv6, ssh_host_public_key, ssh_host_private_key, root_password_hash,
   root_password is not null as password_available, wanted, wanted_boot, forced, status, done_boot, ssh_ready,
   failure_reason, attempts, observation, provisioning_since, price, price_hourly, cycle, auto_renew,
   anchor_at, paid_until, noticed_days, delete_at, suspended_from, cancel_at_period_end, wanted_network, done_network,
   created_at, machine_gone_at, hostname_pending, next_root_password_hash, boot_password_hash, wished_at, wish_failure,
-  wanted_disk, done_disk, boot, set_aside_as, put_back, user_data, rescue, done_rescue,
-  exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
+  wanted_disk, done_disk, boot, set_aside_as, put_back, user_data, rescue, done_rescue, ${HAS_WORK}`
 
 export type NewVps = Pick<
   VpsRow,
@@ -162,11 +163,30 @@ export async function vpsOf(
   return rows
 }
 
-/** Every VPS that may have a machine. */
-export async function vpsWithMachines(db: Queryable): Promise<VpsRow[]> {
-  const { rows } = await db.query<VpsRow>(
-    `select ${COLUMNS} from vps where machine_gone_at is null order by id`,
-  )
+/** What tells whether something is to be done with a VPS. */
+const TO_DO = [
+  'id',
+  'status',
+  'wanted',
+  'ssh_ready',
+  'wanted_boot',
+  'done_boot',
+  'wanted_network',
+  'done_network',
+  'wanted_disk',
+  'done_disk',
+  'attempts',
+  'wished_at',
+] as const satisfies (keyof VpsRow)[]
+
+export type VpsToDo = Pick<VpsRow, (typeof TO_DO)[number] | 'has_work'>
+
+/** Of every VPS that may have a machine. Read with each pass, so it is no more than what that needs. */
+export async function vpsWithMachines(db: Queryable): Promise<VpsToDo[]> {
+  const { rows } = await db.query<VpsToDo>({
+    name: 'vps_with_machines',
+    text: `select ${TO_DO.join(', ')}, ${HAS_WORK} from vps where machine_gone_at is null order by id`,
+  })
   return rows
 }
 
