@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { balanceFields } from './balance.ts'
 import { Id } from './ids.ts'
 import { listOperation } from './operation.ts'
 import { vpsStatuses } from './vps.ts'
@@ -29,6 +30,12 @@ export const eventTypes = {
     network: z.string(),
     tx_hash: z.string(),
     invoice_id: Id('invoice').nullable(),
+  }),
+  /** It covers what renews itself for fewer hours than one of the operator's thresholds: once for each of them. */
+  'balance.low': z.object({
+    ...balanceFields,
+    runs_out_at: Timestamp,
+    threshold_hours: z.number().int(),
   }),
   'invoice.paid': z.object({ invoice_id: Id('invoice'), amount: Usd }),
   'order.placed': z.object({

@@ -229,6 +229,12 @@ export const settings = {
     schema: values.wholeDollars,
     default: '10000',
   },
+  lowBalanceHours: {
+    name: 'COINRACK_LOW_BALANCE_HOURS',
+    doc: 'How many hours before a balance runs out its owner is told, once for each of these, by mail and event. Empty: never.',
+    schema: values.hours,
+    default: '72, 24',
+  },
   smtpUrl: {
     name: 'SMTP_URL',
     doc: 'Mail server, as `smtps://user:password@host`. Without it, mail is written into the data folder as `.eml` files.',

@@ -191,6 +191,14 @@ export const controlGroup = value('a path of a control group, such as /coinrack'
   /^(\/[\w][\w.@:-]*)+$/.test(text) ? text : undefined,
 )
 
+/** The longest first, each once. */
+export const hours = value('hours from 1 to 720, separated by commas', (text) => {
+  const numbers = list(text).map((item) => wholeNumber(item, 1, 720))
+  return numbers.every((number) => number !== undefined)
+    ? [...new Set(numbers)].toSorted((a, b) => b - a)
+    : undefined
+})
+
 export const days = value('days, from 1 to 3650', (text) => wholeNumber(text, 1, 3_650))
 
 function isNetwork(text: string): boolean {

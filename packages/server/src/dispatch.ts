@@ -47,7 +47,7 @@ export function createDispatch(services: Services, handlers: Handlers, limiter: 
   async function run(name: OperationName, request: Request, headers: Answer['headers']): Promise<Answer> {
     const op: Operation = operations[name]
     const { caller, row } = await identify(op, request)
-    if (caller) headers['x-token-expires-at'] = caller.expiresAt.toISOString()
+    if (caller) Object.assign(headers, headersFor(caller))
     Object.assign(headers, await limiter.take(op.rate, caller?.accountId, request.address))
 
     const raw = request.input()
@@ -171,6 +171,16 @@ export function failureAnswer(services: Services, error: unknown, requestId: str
       ...(known.status === 401 ? { 'www-authenticate': `Bearer realm="${basePath}"` } : {}),
       ...(known.options.headers ?? {}),
     },
+  }
+}
+
+/** While the balance is low, every answer says so. */
+export const RUNS_OUT = 'x-balance-runs-out-at'
+
+function headersFor({ expiresAt, balanceRunsOutAt }: Caller): Record<string, string> {
+  return {
+    'x-token-expires-at': expiresAt.toISOString(),
+    ...(balanceRunsOutAt ? { [RUNS_OUT]: balanceRunsOutAt.toISOString() } : {}),
   }
 }
 

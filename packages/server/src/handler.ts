@@ -16,6 +16,8 @@ export interface Caller {
   authenticatedAt: Date
   expiresAt: Date
   suspended: boolean
+  /** While the balance of the account is low. */
+  balanceRunsOutAt: Date | undefined
 }
 
 /**

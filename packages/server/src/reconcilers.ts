@@ -2,6 +2,7 @@ import { forgetOldFailures } from './account/failed-login-store.ts'
 import { forgetOldCodes } from './account/login-code-store.ts'
 import { forgetRetiredTokens } from './account/token-store.ts'
 import { repeat } from './background.ts'
+import { tellLowBalances } from './balance/tell-low-balances.ts'
 import { forgetOldEvents } from './events/event-store.ts'
 import { numberEvents } from './events/number-events.ts'
 import { createWebhookSender, DELIVER_WEBHOOKS } from './events/webhooks/deliver-webhooks.ts'
@@ -55,6 +56,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
       pass: async () => {
         await billVps(services)
         await expireOrders(services)
+        await tellLowBalances(services)
       },
     },
     { what: 'Forgetting what is old', everyMs: TIDY_MS, pass: () => forgetWhatIsOld(services) },

@@ -44,6 +44,8 @@ export interface Ordering {
     services: Services,
     accountId: string,
   ): Promise<{ live: number; charges: Recurring[] }>
+  /** Of each account that is charged for something by then: all that will be charged for what renews itself. */
+  chargesOfThoseDue(db: Queryable, services: Services, until: Date): Promise<Map<string, Recurring[]>>
   /** Whether a service was ever delivered to the account and charged. */
   hasPaid(db: Queryable, accountId: string): Promise<boolean>
   /** Tells for a machine of some size whether there is room for one now. */

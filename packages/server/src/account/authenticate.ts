@@ -27,16 +27,18 @@ interface CallerJson {
   authenticated_at: string
   expires_at: string
   suspended_at: string | null
+  runs_out_at: string | null
 }
 
 const CALLER = `
 select t.id, t.account_id, t.lineage, t.scopes, t.authenticated_at, least(t.expires_at, text.good_until) as expires_at,
-  a.suspended_at
+  a.suspended_at, low.runs_out_at
 from (
   select id, null::timestamptz as good_until from token where hash = $1
   union all
   select token_id, good_until from retired_token where hash = $1 and good_until > $2
 ) text join token t on t.id = text.id join account a on a.id = t.account_id
+left join low_balance low on low.account_id = t.account_id
 where t.revoked_at is null and t.expires_at > $2`
 
 /**
@@ -70,6 +72,7 @@ export async function authenticate(
       authenticatedAt: new Date(caller.authenticated_at),
       expiresAt: new Date(caller.expires_at),
       suspended: caller.suspended_at !== null,
+      balanceRunsOutAt: caller.runs_out_at === null ? undefined : new Date(caller.runs_out_at),
     },
     row: found.row === null ? undefined : JSON.parse(found.row),
   }

@@ -1,9 +1,16 @@
 import type { Balance, balanceFields } from '@coinrack/contract/balance.ts'
-import { burnPerHour, runsOutAt } from '@coinrack/money/index.ts'
+import { burnPerHour, type Recurring, runsOutAt } from '@coinrack/money/index.ts'
 import type { z } from 'zod'
 import type { Queryable } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
-import { readBalance } from './balance.ts'
+import { type CustomerBalance, readBalance } from './balance.ts'
+
+/** How long a balance lasts: of one that owes, nothing renews. */
+export const lastsUntil = (
+  { available, owed }: Pick<CustomerBalance, 'available' | 'owed'>,
+  charges: readonly Recurring[],
+  now: Date,
+): Date | undefined => runsOutAt(owed > 0n ? 0n : available, charges, now)
 
 /** The balance as its owner sees it, and how long it lasts. */
 export async function balanceView(
@@ -11,7 +18,8 @@ export async function balanceView(
   services: Services,
   accountId: string,
 ): Promise<z.output<typeof Balance>> {
-  const { available, held, owed } = await readBalance(db, accountId)
+  const balance = await readBalance(db, accountId)
+  const { available, held, owed } = balance
   const { charges } = await services.ordering.summary(db, services, accountId)
   return {
     balance: available,
@@ -20,7 +28,7 @@ export async function balanceView(
     owed,
     currency: 'USD',
     burn_per_hour: burnPerHour(charges),
-    runs_out_at: runsOutAt(available, charges, services.clock.now()) ?? null,
+    runs_out_at: lastsUntil(balance, charges, services.clock.now()) ?? null,
   }
 }
 

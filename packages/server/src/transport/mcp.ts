@@ -1,12 +1,13 @@
 import { operationList } from '@coinrack/contract/index.ts'
 import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
+import type { NextStep } from '@coinrack/contract/wire.ts'
 import {
   type CallToolResult,
   createMcpHandler,
   type McpHttpHandler,
   Server,
 } from '@modelcontextprotocol/server'
-import type { Answer, Dispatch } from '../dispatch.ts'
+import { type Answer, type Dispatch, RUNS_OUT } from '../dispatch.ts'
 import { errorBody, OperationError } from '../errors.ts'
 import { toolList } from './tool-list.ts'
 
@@ -67,11 +68,21 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
 const textOf = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
 
 /** An error stands in the text alone: structured content is what the output schema describes. */
-function toolResult(op: Operation, { status, body }: Answer): CallToolResult {
+function toolResult(op: Operation, { status, body, headers }: Answer): CallToolResult {
   if (status !== 200) return failure(body)
-  const answer = { ...body, next_steps: op.next?.(body) ?? [] }
+  const answer = { ...body, next_steps: [...(op.next?.(body) ?? []), ...lowBalance(headers[RUNS_OUT])] }
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
 }
+
+const lowBalance = (runsOutAt: string | undefined): NextStep[] =>
+  runsOutAt === undefined
+    ? []
+    : [
+        {
+          tool: 'topup_balance',
+          why: `The balance is low: it covers the renewals until ${runsOutAt}; after that services are suspended`,
+        },
+      ]
 
 function unknownTool(name: string, requestId: string): CallToolResult {
   const error = new OperationError('not_found', `There is no tool ${name.slice(0, 100)}`, {

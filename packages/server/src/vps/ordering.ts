@@ -1,7 +1,7 @@
 import type { Ordering } from '../seams.ts'
 import { roomFor } from './capacity.ts'
 import { payFromBalance } from './pay-order.ts'
-import { hasPaid, summary } from './summary.ts'
+import { chargesOfThoseDue, hasPaid, summary } from './summary.ts'
 
 /** What the other slices ask of orders. */
-export const ordering: Ordering = { payFromBalance, summary, hasPaid, roomFor }
+export const ordering: Ordering = { payFromBalance, summary, chargesOfThoseDue, hasPaid, roomFor }

@@ -3,24 +3,42 @@ import type { Ordering } from '../seams.ts'
 import { cyclePrice } from './billing/cycle-price.ts'
 import type { VpsRow } from './vps-store.ts'
 
+type ChargedVps = Pick<VpsRow, 'cycle' | 'price' | 'price_hourly' | 'anchor_at' | 'paid_until'> & {
+  account_id: string
+  renews: boolean
+  months: number
+}
+
+const RENEWS = `vps.auto_renew and not cancel_at_period_end and vps.status <> 'suspended'`
+const LIVE = `vps.status not in ('failed', 'deleted')`
+const CHARGED = `
+  select vps.account_id, cycle, vps.price, vps.price_hourly, anchor_at, paid_until, months, ${RENEWS} as renews
+  from vps join vps_order on vps_order.id = order_id`
+
 export const summary: Ordering['summary'] = async (db, { clock }, accountId) => {
-  const { rows } = await db.query<
-    Pick<VpsRow, 'cycle' | 'price' | 'price_hourly' | 'anchor_at' | 'paid_until'> & {
-      renews: boolean
-      months: number
-    }
-  >({
+  const { rows } = await db.query<ChargedVps>({
     name: 'vps_summary',
-    text: `select cycle, vps.price, vps.price_hourly, anchor_at, paid_until, months,
-             vps.auto_renew and not cancel_at_period_end and vps.status <> 'suspended' as renews
-           from vps join vps_order on vps_order.id = order_id
-           where vps.account_id = $1 and vps.status not in ('failed', 'deleted')`,
+    text: `${CHARGED} where vps.account_id = $1 and ${LIVE}`,
     values: [accountId],
   })
-  const now = clock.now()
-  const charges = rows
+  return { live: rows.length, charges: chargesOf(rows, clock.now()) }
+}
+
+export const chargesOfThoseDue: Ordering['chargesOfThoseDue'] = async (db, { clock }, until) => {
+  const { rows } = await db.query<ChargedVps>(
+    `${CHARGED} where ${LIVE} and vps.account_id in (
+       select account_id from vps where ${LIVE} and ${RENEWS} and (paid_until is null or paid_until <= $1)
+     )`,
+    [until],
+  )
+  const ofAccounts = Map.groupBy(rows, ({ account_id }) => account_id)
+  return new Map([...ofAccounts].map(([accountId, own]) => [accountId, chargesOf(own, clock.now())]))
+}
+
+const chargesOf = (rows: ChargedVps[], now: Date): Recurring[] =>
+  rows
     .filter(({ renews }) => renews)
-    .map((row): Recurring => {
+    .map((row) => {
       const { cycle, months, anchor_at, paid_until } = row
       return {
         cycle,
@@ -30,8 +48,6 @@ export const summary: Ordering['summary'] = async (db, { clock }, accountId) => 
         next: paid_until ?? periodsAfter(cycle, now, now, months).at(-1)!.until,
       }
     })
-  return { live: rows.length, charges }
-}
 
 export const hasPaid: Ordering['hasPaid'] = async (db, accountId) => {
   const { rowCount } = await db.query(
