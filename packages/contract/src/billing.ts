@@ -13,7 +13,7 @@ export const billing = {
     path: '/services/{id}/renew',
     summary: 'Pay more time of a VPS from the balance',
     description:
-      'Charges months (of an hourly VPS: one hour) at the price in billing now, beyond what is paid. A suspended VPS is charged from now on and started again. Withdraws a cancellation to the end of the period.',
+      'Charges months (of an hourly VPS: one hour) at the price in billing now, beyond what is paid. A suspended VPS is charged from now on and started again. Withdraws a cancellation to the end of the period. When the balance does not cover it the 402 has an unpaid invoice (not for an hourly VPS): paying that renews it.',
     access: 'order',
     rate: 'orders',
     resource: 'service',

@@ -64,9 +64,11 @@ export const eventTypes = {
     auto_renew: z.boolean(),
     /** By balance and budget as they are now. */
     covered: z.boolean(),
+    /** What it can be paid with where the balance does not cover it. */
+    invoice_id: Id('invoice').nullable(),
   }),
-  /** Without money, budget or auto-renew: powered off, and kept until delete_at. */
-  'vps.suspended': PaidTime.extend({ delete_at: Timestamp }),
+  /** Without money, budget or auto-renew, or for a debt: powered off, and kept until delete_at. */
+  'vps.suspended': PaidTime.extend({ delete_at: Timestamp, invoice_id: Id('invoice').nullable() }),
   'vps.resumed': PaidTime,
   /** At the end of its paid time, or of the grace after it. */
   'vps.deleted': PaidTime,

@@ -31,12 +31,13 @@ const Payment = z.object({
 
 export const Invoice = z.object({
   id: Id('invoice'),
-  kind: z.enum(['topup', 'order']),
+  kind: z.enum(['topup', 'order', 'renewal']),
   status: z.enum(['unpaid', 'confirming', 'paid', 'expired', 'cancelled']),
   amount: Usd,
   received: Usd.describe('Credited so far'),
   currency: z.literal('USD'),
   order_id: Id('order').nullable(),
+  service_id: Id('service').nullable().describe('The VPS that it renews'),
   checkout_url: z.string().describe('A page where this invoice can be paid, for people'),
   created_at: Timestamp,
   expires_at: Timestamp,
@@ -46,9 +47,14 @@ export const Invoice = z.object({
 })
 
 const waitForPayment = (answer: Record<string, unknown>) => {
-  const invoice = (answer.invoice ?? answer) as { id?: string; status?: string }
+  const invoice = (answer.invoice ?? answer) as { id?: string; status?: string; kind?: string }
+  const paidFor = {
+    topup: { tool: 'order_vps', why: 'The balance is credited: order a plan from list_plans' },
+    order: { tool: 'list_orders', why: 'See the order that this paid for' },
+    renewal: { tool: 'list_vps', why: 'See until when the VPS is paid' },
+  }
   return invoice.status === 'paid'
-    ? [{ tool: 'order_vps', why: 'The balance is credited: order a plan from list_plans' }]
+    ? [paidFor[(invoice.kind ?? 'topup') as keyof typeof paidFor]]
     : [
         {
           tool: 'get_invoice',
@@ -122,7 +128,7 @@ export const invoices = {
     path: '/invoices/{id}/pay',
     summary: 'Pay an invoice from the balance or by crypto',
     description:
-      'Method "balance" settles an order invoice at once; "crypto" answers the checkout_url and payment options. By default the balance is used when it covers the invoice. A top-up is paid by crypto only.',
+      'Method "balance" settles the invoice of an order or a renewal at once; "crypto" answers the checkout_url and payment options. By default the balance is used when it covers the invoice. A top-up is paid by crypto only.',
     access: 'billing',
     rate: 'orders',
     resource: 'invoice',
@@ -143,13 +149,11 @@ export const invoices = {
       'budget_exceeded',
       'insufficient_balance',
       'account_owes',
+      'renewal_limit',
       'capacity',
     ],
     example: { invoice_id: 'inv_01kabcdefghjkmnpqrstvwxyz0' },
-    next: (answer) =>
-      answer.status === 'settled'
-        ? [{ tool: 'list_orders', why: 'See the order that this paid for' }]
-        : waitForPayment(answer),
+    next: waitForPayment,
   }),
   cancelInvoice: operation({
     method: 'POST',

@@ -18,6 +18,7 @@ const vps: Billed = {
   endsThen: false,
   deleteAt: null,
   noticedDays: null,
+  owesSince: null,
 }
 
 describe('periods', () => {
@@ -124,6 +125,33 @@ describe('what is next', () => {
     expect(next({ endsThen: true, deleteAt: after(paidUntil, DAY_MS) }, true, paidUntil)).toEqual({
       do: 'delete',
     })
+  })
+})
+
+describe('a debt', () => {
+  const owesSince = at('2026-02-10T08:00:00')
+  const inDays = (days: number) => after(owesSince, days * DAY_MS)
+  const next = (change: Partial<Billed>, now: Date) =>
+    planBilling({ ...vps, owesSince, ...change }, false, now)
+
+  test('default: a day after it began a VPS is suspended, and kept until long after its paid time', () => {
+    expect(next({}, after(inDays(1), -1))).toEqual({ do: 'nothing' })
+    const deleteAt = after(paidUntil, 7 * DAY_MS)
+    expect(next({}, inDays(1))).toEqual({ do: 'suspend', deleteAt })
+    expect(next({ deleteAt }, after(paidUntil, -1))).toEqual({ do: 'nothing' })
+    expect(next({ deleteAt }, deleteAt)).toEqual({ do: 'delete' })
+  })
+
+  test('default: when it is paid, the VPS goes on in the time that is paid, for nothing', () => {
+    const deleteAt = after(paidUntil, 7 * DAY_MS)
+    expect(next({ deleteAt, owesSince: null }, inDays(3))).toEqual({ do: 'release' })
+    expect(planBilling({ ...vps, deleteAt, autoRenew: false }, true, after(paidUntil, 1))).toEqual({
+      do: 'nothing',
+    })
+  })
+
+  test('behavior: while it lasts nothing is renewed', () => {
+    expect(next({ owesSince: paidUntil }, paidUntil)).toMatchObject({ do: 'suspend' })
   })
 })
 

@@ -15,6 +15,10 @@ const DAY_MS = 24 * HOUR_MS
 /** How long a suspended VPS is kept before it and its disk are deleted. */
 const GRACE_MS: Record<Cycle, number> = { monthly: 7 * DAY_MS, hourly: 3 * DAY_MS }
 
+/** When a VPS that is suspended at a moment is deleted: of one with paid time ahead, after that. */
+export const graceEnd = (cycle: Cycle, suspendedAt: Date, paidUntil: Date): Date =>
+  new Date(Math.max(suspendedAt.getTime(), paidUntil.getTime()) + GRACE_MS[cycle])
+
 /** Days before a monthly renewal at which its owner is told. */
 export const NOTICE_DAYS = [7, 3, 1] as const
 
@@ -55,7 +59,12 @@ export interface Billed {
   deleteAt: Date | null
   /** The last notice that was given of this renewal. */
   noticedDays: number | null
+  /** Since when the account owes; null when it does not. */
+  owesSince: Date | null
 }
+
+/** So long after money is owed nothing runs on it any more. */
+export const DEBT_MS = DAY_MS
 
 export type BillingStep =
   | { do: 'nothing' }
@@ -64,6 +73,8 @@ export type BillingStep =
   | { do: 'renew'; period: Period }
   /** A suspended VPS is charged from now on, and goes on. */
   | { do: 'resume'; period: Period }
+  /** One that was suspended for a debt goes on in the time that is paid. */
+  | { do: 'release' }
   | { do: 'suspend'; deleteAt: Date }
   | { do: 'delete' }
 
@@ -75,15 +86,18 @@ export function planBilling(vps: Billed, covers: boolean, now: Date): BillingSte
   const isPaid = now < vps.paidUntil
   if (vps.endsThen && !isPaid) return { do: 'delete' }
   if (vps.deleteAt) {
+    if (isPaid) return vps.owesSince ? { do: 'nothing' } : { do: 'release' }
     if (vps.autoRenew && covers) return { do: 'resume', period: periodsAfter(vps.cycle, now, now, 1)[0]! }
     return now >= vps.deleteAt ? { do: 'delete' } : { do: 'nothing' }
   }
+  const suspend = { do: 'suspend', deleteAt: graceEnd(vps.cycle, now, vps.paidUntil) } as const
+  if (vps.owesSince && now.getTime() - vps.owesSince.getTime() >= DEBT_MS) return suspend
   if (isPaid) return planNotice(vps, now)
   // From the end of the last period, however late this is asked: the machine ran on.
   if (vps.autoRenew && covers) {
     return { do: 'renew', period: periodsAfter(vps.cycle, vps.anchor, vps.paidUntil, 1)[0]! }
   }
-  return { do: 'suspend', deleteAt: new Date(now.getTime() + GRACE_MS[vps.cycle]) }
+  return suspend
 }
 
 /** One for each of the days; of several that were missed only the last. */

@@ -2,6 +2,7 @@ import { forgetOldFailures } from './account/failed-login-store.ts'
 import { forgetOldCodes } from './account/login-code-store.ts'
 import { forgetRetiredTokens } from './account/token-store.ts'
 import { repeat } from './background.ts'
+import { collectDebts } from './balance/collect-debts.ts'
 import { tellLowBalances } from './balance/tell-low-balances.ts'
 import { forgetOldEvents } from './events/event-store.ts'
 import { numberEvents } from './events/number-events.ts'
@@ -54,6 +55,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
       what: 'Billing',
       everyMs: PERIODS_MS,
       pass: async () => {
+        await collectDebts(services)
         await billVps(services)
         await expireOrders(services)
         await tellLowBalances(services)

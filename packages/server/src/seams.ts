@@ -18,6 +18,16 @@ export interface Invoicing {
     services: Services,
     order: { accountId: string; orderId: string; amount: bigint; expiresAt: Date },
   ): Promise<InvoiceView>
+  /** The unpaid invoice of so much more time of a service: the one there is, or another in the place of one for something else. */
+  openForRenewal(
+    tx: Transaction,
+    services: Services,
+    renewal: { accountId: string; serviceId: string; months: number; amount: bigint; expiresAt: Date },
+  ): Promise<InvoiceView>
+  /** Marks the unpaid invoice of so many months of a service paid, when they were paid from the balance. */
+  markRenewed(tx: Transaction, services: Services, serviceId: string, months: number): Promise<void>
+  /** Ends the unpaid renewal invoice of a service: there is nothing more to pay for. */
+  cancelRenewal(tx: Transaction, services: Services, serviceId: string): Promise<void>
   view(db: Queryable, services: Services, invoiceId: string): Promise<InvoiceView>
   /** Marks an order's invoice paid, when the order was paid from the balance. */
   markPaid(tx: Transaction, services: Services, invoiceId: string): Promise<void>
@@ -38,6 +48,21 @@ export interface Ordering {
     orderId: string,
     tokenId?: string,
   ): Promise<'paid' | 'closed' | 'capacity'>
+  /** What is locked before a balance that a renewal is paid from. */
+  lockService(tx: Transaction, serviceId: string): Promise<void>
+  /**
+   * Renews a service from the balance. Both must be locked, the service first.
+   * @param tokenId whose budget it counts for: without it, that of the token that ordered
+   * @returns `closed` when there is nothing to renew any more
+   * @throws InsufficientFunds
+   * @throws OperationError `budget_exceeded`, `renewal_limit`
+   */
+  renewFromBalance(
+    tx: Transaction,
+    services: Services,
+    renewal: { serviceId: string; months: number },
+    tokenId?: string,
+  ): Promise<'paid' | 'closed'>
   /** How many services of an account are live, and what will be charged for those that renew themselves. */
   summary(
     db: Queryable,

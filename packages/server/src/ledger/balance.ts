@@ -30,6 +30,23 @@ export async function lockBalance(tx: Transaction, accountId: string): Promise<C
   return rows[0]
 }
 
+/** Since when an account owes; undefined when it does not. */
+export async function owedSince(db: Queryable, accountId: string): Promise<Date | undefined> {
+  const { rows } = await db.query<{ owed_since: Date | null }>(
+    'select owed_since from customer_balance where account_id = $1',
+    [accountId],
+  )
+  return rows[0]?.owed_since ?? undefined
+}
+
+/** Accounts that owe and have money beside that: it came by another way than a deposit, which pays debts itself. */
+export async function ableDebtors(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ account_id: string }>(
+    'select account_id from customer_balance where owed_since is not null and owed < 0 and available > 0',
+  )
+  return rows.map(({ account_id }) => account_id)
+}
+
 /** Opens the balance of a new account, at zero. */
 export async function openBalance(tx: Transaction, accountId: string): Promise<void> {
   await tx.query('insert into customer_balance (account_id) values ($1)', [accountId])

@@ -23,6 +23,7 @@ export type TransactionKind =
   | 'charge'
   | 'refund'
   | 'adjustment'
+  | 'debt_payment'
 
 export class InsufficientFunds extends Error {
   override readonly name = 'InsufficientFunds'
@@ -36,7 +37,8 @@ export class InsufficientFunds extends Error {
 export const POST_STATEMENT = `
 with customer as (
   update customer_balance
-  set available = available + $7, held = held + $8, owed = owed + $9
+  set available = available + $7, held = held + $8, owed = owed + $9,
+    owed_since = case when owed + $9 < 0 then coalesce(owed_since, $6) end
   where account_id = $3 and available + $7 >= 0 and held + $8 >= 0 and owed + $9 <= 0
   returning available
 ), recorded as (

@@ -2,12 +2,12 @@ import type { Chain, TransferReceipt } from '../chain/chain-port.ts'
 import { type ChainHeights, type Confirmation, decideConfirmation } from '../chain/confirmation-policy.ts'
 import { announce } from '../database/changes.ts'
 import { inTransaction, type Queryable } from '../database/transaction.ts'
-import { lockBalance } from '../ledger/balance.ts'
 import { post } from '../ledger/post.ts'
 import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { creditPostings } from './deposit-postings.ts'
 import { type Deposit, earlyCredits, isTransferOf, markCredited } from './deposit-store.ts'
+import { lockPayment } from './lock-payment.ts'
 import { settleWhenCovered } from './settle-invoice.ts'
 
 /**
@@ -31,7 +31,8 @@ export async function creditDeposit(
   if (!first.enough || !(await isProven(chain, deposit))) return first
 
   return inTransaction(services.db, async (tx) => {
-    const { owed } = await lockBalance(tx, deposit.account_id)
+    const { account_id: accountId, invoice_id: invoiceId } = deposit
+    const { owed } = await lockPayment(tx, services, { accountId, invoiceId })
     // Decided again under the lock: credits on another chain may have used up the account's limit meanwhile.
     const confirmation = await decide(tx)
     if (!confirmation.enough) return confirmation

@@ -5,8 +5,11 @@ import type { Queryable, Transaction } from '../database/transaction.ts'
 export interface InvoiceRow {
   id: string
   account_id: string
-  kind: 'topup' | 'order'
+  kind: 'topup' | 'order' | 'renewal'
   order_id: string | null
+  /** The VPS that it renews, for so many months. */
+  service_id: string | null
+  months: number | null
   /** micro-USD */
   amount: bigint
   status: 'unpaid' | 'paid' | 'expired' | 'cancelled'
@@ -32,7 +35,7 @@ const INVOICE = `
   select invoice.*, deposit_address.address, paid.received, paid.pending
   from invoice
   join deposit_address on deposit_address.account_id = invoice.account_id
-    and deposit_address.invoice_id is not distinct from case when invoice.kind = 'order' then invoice.id end
+    and deposit_address.invoice_id is not distinct from case when invoice.kind <> 'topup' then invoice.id end
   cross join lateral (
     select coalesce(sum(amount) filter (where status = 'credited'), 0)::bigint as received,
       coalesce(sum(amount) filter (where status = 'seen'), 0)::bigint as pending
@@ -80,20 +83,41 @@ export async function unpaidTopup(db: Queryable, accountId: string): Promise<Inv
   return rows[0]
 }
 
+/** The unpaid renewal invoice of a service, locked: no payment, expiry or cancellation of it happens meanwhile. */
+export async function unpaidRenewal(tx: Transaction, serviceId: string): Promise<Invoice | undefined> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from invoice where service_id = $1 and status = 'unpaid' for update`,
+    [serviceId],
+  )
+  return rows[0] && invoiceById(tx, rows[0].id)
+}
+
+/** The service that an invoice renews; undefined when it is for something else. */
+export async function renewedBy(db: Queryable, invoiceId: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ service_id: string | null }>(
+    'select service_id from invoice where id = $1',
+    [invoiceId],
+  )
+  return rows[0]?.service_id ?? undefined
+}
+
 /** @returns false when the account has an unpaid top-up already; waits for one that is being made */
 export async function insertInvoice(
   tx: Transaction,
   row: Omit<InvoiceRow, 'status' | 'paid_at'>,
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `insert into invoice (id, account_id, kind, order_id, amount, secret, network, token, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    `insert into invoice (id, account_id, kind, order_id, service_id, months, amount, secret, network, token,
+       created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
      on conflict (account_id) where kind = 'topup' and status = 'unpaid' do nothing`,
     [
       row.id,
       row.account_id,
       row.kind,
       row.order_id,
+      row.service_id,
+      row.months,
       row.amount,
       row.secret,
       row.network,
@@ -131,10 +155,10 @@ export async function overdueInvoices(db: Queryable, now: Date): Promise<{ id: s
   return rows
 }
 
-/** Unpaid order invoices that are covered by what was credited for them: their order could not be begun then. */
+/** Unpaid invoices that are covered by what was credited for them: what they are for could not be begun then. */
 export async function coveredInvoices(db: Queryable): Promise<{ id: string; account_id: string }[]> {
   const { rows } = await db.query<{ id: string; account_id: string }>(
-    `select id, account_id from invoice where status = 'unpaid' and kind = 'order'
+    `select id, account_id from invoice where status = 'unpaid' and kind <> 'topup'
        and amount <= (select sum(amount) from deposit where invoice_id = invoice.id and status = 'credited')
      order by id limit 100`,
   )

@@ -1,13 +1,28 @@
 import type { Invoicing } from '../seams.ts'
-import { createOrderInvoice } from './create-invoice.ts'
-import { invoiceById, lockInvoice } from './invoice-store.ts'
+import { createOrderInvoice, createRenewalInvoice } from './create-invoice.ts'
+import { closeInvoice, invoiceById, lockInvoice, unpaidRenewal } from './invoice-store.ts'
 import { markInvoicePaid } from './mark-invoice-paid.ts'
 import { showInvoice } from './show-invoice.ts'
 
-/** What payments do for orders. */
+/** What payments do for orders and for renewals. */
 export const invoicing: Invoicing = {
   async openForOrder(tx, services, order) {
     return showInvoice(tx, services, await createOrderInvoice(tx, services, order))
+  },
+  async openForRenewal(tx, services, renewal) {
+    const open = await unpaidRenewal(tx, renewal.serviceId)
+    if (open?.months === renewal.months && open.amount === renewal.amount)
+      return showInvoice(tx, services, open)
+    if (open) await closeInvoice(tx, open.id, 'cancelled', services.clock.now())
+    return showInvoice(tx, services, await createRenewalInvoice(tx, services, renewal))
+  },
+  async markRenewed(tx, services, serviceId, months) {
+    const open = await unpaidRenewal(tx, serviceId)
+    if (open?.months === months) await markInvoicePaid(tx, services, open)
+  },
+  async cancelRenewal(tx, services, serviceId) {
+    const open = await unpaidRenewal(tx, serviceId)
+    if (open) await closeInvoice(tx, open.id, 'cancelled', services.clock.now())
   },
   async view(db, services, invoiceId) {
     return showInvoice(db, services, await invoiceById(db, invoiceId))

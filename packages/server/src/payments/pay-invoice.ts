@@ -1,20 +1,24 @@
 import { Invoice } from '@coinrack/contract/invoices.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Handler } from '../handler.ts'
-import { lockBalance } from '../ledger/balance.ts'
 import { invoiceById, lockInvoice } from './invoice-store.ts'
+import { lockPayment } from './lock-payment.ts'
 import { markInvoicePaid } from './mark-invoice-paid.ts'
+import { payFor } from './settle-invoice.ts'
 import { checkoutUrl, showInvoice } from './show-invoice.ts'
 
 export const payInvoice: Handler<'payInvoice'> = async ({ input, caller, db, services, fail }) => {
-  const { available, owed } = await lockBalance(db, caller.accountId)
+  const { available, owed } = await lockPayment(db, services, {
+    accountId: caller.accountId,
+    invoiceId: input.invoice_id,
+  })
   const invoice = await lockInvoice(db, input.invoice_id)
   if (invoice.status !== 'unpaid') fail('invoice_closed', `The invoice is ${invoice.status}`)
   if (invoice.kind === 'topup' && input.method === 'balance') {
     fail('topup_by_crypto_only', 'A top-up cannot be paid from the balance that it fills')
   }
   const covers = owed === 0n && available >= invoice.amount
-  const method = input.method ?? (invoice.kind === 'order' && covers ? 'balance' : 'crypto')
+  const method = input.method ?? (invoice.kind !== 'topup' && covers ? 'balance' : 'crypto')
   const checkout_url = checkoutUrl(services, invoice)
   if (method === 'crypto') {
     return { status: 'initiated', invoice: await showInvoice(db, services, invoice), checkout_url }
@@ -35,8 +39,8 @@ export const payInvoice: Handler<'payInvoice'> = async ({ input, caller, db, ser
       },
     })
   }
-  const outcome = await services.ordering.payFromBalance(db, services, invoice.order_id!, caller.tokenId)
-  if (outcome === 'closed') fail('invoice_closed', 'The order of this invoice no longer awaits payment')
+  const outcome = await payFor(db, services, invoice, caller.tokenId)
+  if (outcome === 'closed') fail('invoice_closed', 'What this invoice is for no longer awaits payment')
   if (outcome === 'capacity') fail('capacity', 'There is no room for this machine now', { retryAfter: 60 })
   await markInvoicePaid(db, services, invoice)
   const paid = await invoiceById(db, invoice.id)

@@ -1,8 +1,10 @@
+import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Chain } from '../chain/chain-port.ts'
 import { announce } from '../database/changes.ts'
-import { inTransaction } from '../database/transaction.ts'
-import { lockBalance } from '../ledger/balance.ts'
+import { inTransaction, type Transaction } from '../database/transaction.ts'
+import { lockBalance, readBalance } from '../ledger/balance.ts'
 import { post } from '../ledger/post.ts'
+import { queueMail } from '../queue-mail.ts'
 import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { depositReference, depositTold } from './credit-deposit.ts'
@@ -29,9 +31,25 @@ export async function reverseDeposit(services: Services, chain: Chain, deposit: 
         at: services.clock.now(),
       })
       await recordEvent(tx, services, deposit.account_id, 'balance.reversed', depositTold(chain, deposit))
+      await tellDebt(tx, services, deposit)
     }
     if (deposit.invoice_id) await announce(tx, deposit.invoice_id)
     await announce(tx, deposit.account_id)
   })
   services.log.warn({ deposit: deposit.id, txHash: deposit.tx_hash }, 'A deposit was dropped by its chain')
+}
+
+/** What the balance did not cover is owed: its owner has a day before services are suspended for it. */
+async function tellDebt(tx: Transaction, services: Services, { account_id, amount }: Deposit): Promise<void> {
+  const { owed } = await readBalance(tx, account_id)
+  if (owed === 0n) return
+  const { rows } = await tx.query<{ email: string }>('select email from account where id = $1', [account_id])
+  await queueMail(tx, services, {
+    to: rows[0]!.email,
+    subject: `Your account owes ${formatUsd(owed)} USD`,
+    text: `A payment of ${formatUsd(amount)} USD to your account at ${services.config.publicUrl} was taken back by its chain, and the balance did not cover that: ${formatUsd(owed)} USD are owed.
+
+Nothing new can be ordered or renewed until it is paid; after 24 hours services are suspended. To pay it, call topup_balance: arriving money pays what is owed first.
+`,
+  })
 }

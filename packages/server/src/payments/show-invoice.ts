@@ -53,6 +53,7 @@ export async function showInvoices(
       received: invoice.received,
       currency: 'USD',
       order_id: invoice.order_id,
+      service_id: invoice.service_id,
       checkout_url: checkoutUrl(services, invoice),
       created_at: invoice.created_at,
       expires_at: invoice.expires_at,

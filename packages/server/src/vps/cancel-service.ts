@@ -53,6 +53,7 @@ async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise
     root_password: null,
     user_data: null,
   })
+  await services.invoicing.cancelRenewal(tx, services, row.id)
   await tellChange(tx, services, row, { status: 'deleted' })
   const transactionId = services.newId('transaction')
   const description = `Cancelled ${row.hostname}`

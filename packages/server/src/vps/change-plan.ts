@@ -41,6 +41,8 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   }
   if (charged > 0n) await charge(call, row, plan, charged)
   for (const period of periods) await ratePeriod(db, id, ratedAnew(period, row, plan, at))
+  // It would be for the price of before.
+  await services.invoicing.cancelRenewal(db, services, id)
   const boot = wantedBoot(row)
   await updateVps(db, id, { ...newSize(plan), ...boot })
   if (boot) await tellChange(db, services, row, boot)

@@ -1,7 +1,19 @@
 import type { Ordering } from '../seams.ts'
+import { renewFromBalance } from './billing/renew-vps.ts'
 import { roomFor } from './capacity.ts'
 import { payFromBalance } from './pay-order.ts'
 import { chargesOfThoseDue, hasPaid, summary } from './summary.ts'
+import { lockVps } from './vps-store.ts'
 
 /** What the other slices ask of orders. */
-export const ordering: Ordering = { payFromBalance, summary, chargesOfThoseDue, hasPaid, roomFor }
+export const ordering: Ordering = {
+  payFromBalance,
+  async lockService(tx, serviceId) {
+    await lockVps(tx, serviceId)
+  },
+  renewFromBalance,
+  summary,
+  chargesOfThoseDue,
+  hasPaid,
+  roomFor,
+}

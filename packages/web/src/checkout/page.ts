@@ -25,7 +25,11 @@ export function checkoutPage(view: CheckoutView, options: PageOptions): string {
   const { path, chosen, demo, assets } = options
   const { invoice } = view
   const isOpen = view.state === 'waiting' || view.state === 'seen'
-  const what = invoice.kind === 'topup' ? 'Top-up of your balance' : 'Payment of an order'
+  const what = {
+    topup: 'Top-up of your balance',
+    order: 'Payment of an order',
+    renewal: 'Renewal of a server',
+  }[invoice.kind]
   return document(
     `${invoice.amount} USD`,
     assets,

@@ -3,10 +3,11 @@ import type { WireInvoice } from './view.ts'
 
 /** What happens when a payment is not as it was asked for, for the one who is about to send it. */
 export function questions({ kind }: WireInvoice): Html {
-  const isTopup = kind === 'topup'
-  const completes = isTopup
-    ? 'The invoice counts as paid once the whole amount is there.'
-    : 'The order goes on once the whole amount is there.'
+  const completes = {
+    topup: 'The invoice counts as paid once the whole amount is there.',
+    order: 'The order goes on once the whole amount is there.',
+    renewal: 'The server is renewed once the whole amount is there.',
+  }[kind]
   return html`<section class="card questions" aria-labelledby="questions-title">
     <h2 id="questions-title">Good to know</h2>
     ${[

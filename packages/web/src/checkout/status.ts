@@ -29,7 +29,6 @@ function steps({ state, progress }: CheckoutView): Html {
 }
 
 function wording({ state, progress, invoice }: CheckoutView): { title: string; text: string } {
-  const isTopup = invoice.kind === 'topup'
   switch (state) {
     case 'waiting':
       return isPartlyPaid(invoice)
@@ -51,9 +50,11 @@ function wording({ state, progress, invoice }: CheckoutView): { title: string; t
     case 'credited':
       return {
         title: 'Paid. Thank you!',
-        text: isTopup
-          ? `${invoice.received} USD was credited to the balance. You can close this page.`
-          : 'The order goes on by itself. You can close this page.',
+        text: {
+          topup: `${invoice.received} USD was credited to the balance. You can close this page.`,
+          order: 'The order goes on by itself. You can close this page.',
+          renewal: 'The server is renewed. You can close this page.',
+        }[invoice.kind],
       }
     case 'expired':
       return {

@@ -1,13 +1,14 @@
-import { type BillingStep, planBilling } from '@coinrack/money/index.ts'
+import { type BillingStep, DEBT_MS, planBilling } from '@coinrack/money/index.ts'
 import { inTransaction, type Queryable, type Transaction } from '../../database/transaction.ts'
-import { lockBalance } from '../../ledger/balance.ts'
+import { lockBalance, owedSince } from '../../ledger/balance.ts'
 import { isWithinBudget } from '../../ledger/budget.ts'
 import type { Services } from '../../services.ts'
 import { orderById } from '../order-store.ts'
 import { lockVps, updateVps, type VpsRow } from '../vps-store.ts'
 import { chargePeriods } from './charge-periods.ts'
 import { cyclePrice } from './cycle-price.ts'
-import { endVps, resumeVps, suspendVps } from './suspend-vps.ts'
+import { openRenewalInvoice } from './renewal-invoice.ts'
+import { endVps, releaseVps, resumeVps, suspendVps } from './suspend-vps.ts'
 import { type Coverage, tellOwner } from './tell-owner.ts'
 
 /** Steps of one VPS in one pass: hours of three weeks that are charged after the service was away. */
@@ -46,6 +47,7 @@ async function billOne(tx: Transaction, services: Services, id: string): Promise
       endsThen: row.cancel_at_period_end,
       deleteAt: row.status === 'suspended' ? row.delete_at : null,
       noticedDays: row.noticed_days,
+      owesSince: covered === 'debt' ? ((await owedSince(tx, row.account_id)) ?? null) : null,
     },
     covered === 'covered',
     services.clock.now(),
@@ -54,28 +56,44 @@ async function billOne(tx: Transaction, services: Services, id: string): Promise
   switch (step.do) {
     case 'renew':
       await chargePeriods(tx, services, { row, periods: [step.period], tokenId })
+      await services.invoicing.markRenewed(tx, services, id, 1)
       break
     case 'resume':
       await resumeVps(tx, services, { row, periods: [step.period], tokenId })
+      await services.invoicing.markRenewed(tx, services, id, 1)
       break
-    case 'suspend':
-      await suspendVps(tx, services, row, { deleteAt: step.deleteAt, covered })
+    case 'release':
+      await releaseVps(tx, services, row)
       break
+    case 'suspend': {
+      const invoice = await invoiceOf(tx, services, { ...row, delete_at: step.deleteAt }, covered)
+      await suspendVps(tx, services, row, { deleteAt: step.deleteAt, covered, invoice })
+      break
+    }
     case 'delete':
       await endVps(tx, services, row)
       break
-    case 'notice':
+    case 'notice': {
+      const invoice = await invoiceOf(tx, services, row, covered)
       await updateVps(tx, id, { noticed_days: step.days })
-      await tellOwner(tx, services, row, { kind: 'renewal_due', days: step.days, covered })
+      await tellOwner(tx, services, row, { kind: 'renewal_due', days: step.days, covered, invoice })
+    }
   }
   return step.do
 }
+
+/** What a renewal can be paid with where the balance does not cover it. */
+const invoiceOf = async (tx: Transaction, services: Services, row: VpsRow, covered: Coverage) =>
+  covered === 'balance' && row.auto_renew && !row.cancel_at_period_end
+    ? openRenewalInvoice(tx, services, row, 1)
+    : undefined
 
 /** Of one more period: the balance, which is locked by this, and the budget of the token that ordered the VPS. */
 async function coverageOf(tx: Transaction, row: VpsRow, tokenId: string | null, at: Date): Promise<Coverage> {
   const amount = cyclePrice(row)
   const { available, owed } = await lockBalance(tx, row.account_id)
-  if (owed > 0n || available < amount) return 'balance'
+  if (owed > 0n) return 'debt'
+  if (available < amount) return 'balance'
   return tokenId === null || (await isWithinBudget(tx, { tokenId, amount, at })) ? 'covered' : 'budget'
 }
 
@@ -85,10 +103,12 @@ async function dueVps(db: Queryable, now: Date): Promise<{ id: string }[]> {
     `select id from vps
      where status not in ('provisioning', 'failed', 'deleted') and case
        when status = 'suspended' then delete_at <= $1 or cancel_at_period_end
+         or paid_until > $1 and account_id not in (select account_id from customer_balance where owed < 0)
          or auto_renew and exists (
            select from customer_balance balance where balance.account_id = vps.account_id and owed = 0
              and available >= case cycle when 'hourly' then price_hourly else price end
          )
+       when account_id in (select account_id from customer_balance where owed_since <= $2) then true
        else paid_until <= $1 or cycle = 'monthly' and (
          noticed_days is null and paid_until <= $1 + interval '7 days'
          or noticed_days > 3 and paid_until <= $1 + interval '3 days'
@@ -96,7 +116,7 @@ async function dueVps(db: Queryable, now: Date): Promise<{ id: string }[]> {
        )
      end
      order by paid_until, id`,
-    [now],
+    [now, new Date(now.getTime() - DEBT_MS)],
   )
   return rows
 }

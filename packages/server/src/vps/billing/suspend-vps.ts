@@ -1,5 +1,6 @@
 import { announce } from '../../database/changes.ts'
 import type { Transaction } from '../../database/transaction.ts'
+import type { InvoiceView } from '../../seams.ts'
 import type { Services } from '../../services.ts'
 import { setOrderStatus } from '../order-store.ts'
 import { RECONCILE_VPS } from '../reconcile-vps.ts'
@@ -15,7 +16,7 @@ export async function suspendVps(
   tx: Transaction,
   services: Services,
   row: VpsRow,
-  { deleteAt, covered }: { deleteAt: Date; covered: Coverage },
+  { deleteAt, covered, invoice }: { deleteAt: Date; covered: Coverage; invoice: InvoiceView | undefined },
 ): Promise<void> {
   const at = services.clock.now()
   await updateVps(tx, row.id, {
@@ -27,7 +28,7 @@ export async function suspendVps(
   })
   await settleWork(tx, row.id, at)
   await tellChange(tx, services, row, { status: 'suspended' })
-  await tellOwner(tx, services, { ...row, delete_at: deleteAt }, { kind: 'suspended', covered })
+  await tellOwner(tx, services, { ...row, delete_at: deleteAt }, { kind: 'suspended', covered, invoice })
   await announce(tx, row.id)
   await announce(tx, RECONCILE_VPS)
 }
@@ -42,10 +43,16 @@ export async function suspendVps(
 export async function resumeVps(tx: Transaction, services: Services, charge: PeriodCharge): Promise<bigint> {
   const charged = await chargePeriods(tx, services, charge)
   const { row, periods } = charge
+  await updateVps(tx, row.id, { anchor_at: periods[0]!.from })
+  await releaseVps(tx, services, { ...row, paid_until: periods.at(-1)!.until })
+  return charged
+}
+
+/** Wants the machine of a suspended VPS on again, as its owner left it, in time that is paid. */
+export async function releaseVps(tx: Transaction, services: Services, row: VpsRow): Promise<void> {
   const wasReinstalling = row.suspended_from === 'reinstalling'
   const status = wasReinstalling ? 'reinstalling' : row.wanted === 'stopped' ? 'stopped' : 'rebooting'
   await updateVps(tx, row.id, {
-    anchor_at: periods[0]!.from,
     delete_at: null,
     suspended_from: null,
     status,
@@ -53,11 +60,9 @@ export async function resumeVps(tx: Transaction, services: Services, charge: Per
     ...(wasReinstalling && row.put_back === null ? { wanted_disk: row.done_disk + 1, attempts: 0 } : {}),
   })
   await tellChange(tx, services, row, { status })
-  const until = periods.at(-1)!.until
-  await tellOwner(tx, services, { ...row, paid_until: until }, { kind: 'resumed' })
+  await tellOwner(tx, services, row, { kind: 'resumed' })
   await announce(tx, row.id)
   await announce(tx, RECONCILE_VPS)
-  return charged
 }
 
 /** Ends a VPS whose time is over: after a cancellation to the end of it, or after the grace. */
@@ -72,6 +77,7 @@ export async function endVps(tx: Transaction, services: Services, row: VpsRow): 
     user_data: null,
   })
   await setOrderStatus(tx, row.order_id, 'cancelled')
+  await services.invoicing.cancelRenewal(tx, services, row.id)
   await tellChange(tx, services, row, { status: 'deleted' })
   await tellOwner(tx, services, row, { kind: 'deleted' })
   await announce(tx, row.id)

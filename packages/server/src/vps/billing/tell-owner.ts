@@ -2,19 +2,20 @@ import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import { queueMail } from '../../queue-mail.ts'
 import { recordEvent } from '../../record-event.ts'
+import type { InvoiceView } from '../../seams.ts'
 import type { Services } from '../../services.ts'
 import type { VpsRow } from '../vps-store.ts'
 import { minute } from './charge-periods.ts'
 import { cyclePrice } from './cycle-price.ts'
 
 /** Whether one more period can be charged, or what does not cover it. */
-export type Coverage = 'covered' | 'balance' | 'budget'
+export type Coverage = 'covered' | 'balance' | 'budget' | 'debt'
 
 /** What happens to the paid time of a VPS. */
 export type Happening =
   /** It ends in so many days, and what the balance has then is not sure yet. */
-  | { kind: 'renewal_due'; days: number; covered: Coverage }
-  | { kind: 'suspended'; covered: Coverage }
+  | { kind: 'renewal_due'; days: number; covered: Coverage; invoice: InvoiceView | undefined }
+  | { kind: 'suspended'; covered: Coverage; invoice: InvoiceView | undefined }
   | { kind: 'resumed' }
   | { kind: 'deleted' }
 
@@ -60,10 +61,15 @@ async function tellByEvent(tx: Transaction, services: Services, row: Facts, happ
         price: cyclePrice(row),
         auto_renew: row.auto_renew,
         covered: happening.covered === 'covered',
+        invoice_id: happening.invoice?.id ?? null,
       })
       break
     case 'suspended':
-      await recordEvent(tx, services, row.account_id, 'vps.suspended', { ...paid, delete_at: row.delete_at! })
+      await recordEvent(tx, services, row.account_id, 'vps.suspended', {
+        ...paid,
+        delete_at: row.delete_at!,
+        invoice_id: happening.invoice?.id ?? null,
+      })
       break
     case 'resumed':
       await recordEvent(tx, services, row.account_id, 'vps.resumed', paid)
@@ -78,9 +84,9 @@ export function mailAbout(row: Facts, happening: Happening, url: string): { subj
   const until = minute(row.paid_until!)
   const price = `${formatUsd(cyclePrice(row))} USD`
   const about = `VPS ${row.hostname} (${row.product}, ${row.id}) at ${url}`
-  const mail = (subject: string, ...lines: string[]) => ({
+  const mail = (subject: string, ...lines: (string | undefined)[]) => ({
     subject,
-    text: `${about}\n\n${lines.join('\n')}\n`,
+    text: `${about}\n\n${lines.filter((line) => line !== undefined).join('\n')}\n`,
   })
   switch (happening.kind) {
     case 'renewal_due': {
@@ -108,10 +114,20 @@ export function mailAbout(row: Facts, happening: Happening, url: string): { subj
             'The balance does not cover that now: top it up before, or the VPS is suspended and powered off.',
           budget:
             'The budget of the token that ordered it does not allow that now: raise it with update_token before, or the VPS is suspended and powered off.',
+          debt: 'The account owes for a payment that its chain took back: top up before, or the VPS is suspended and powered off.',
         }[happening.covered],
+        payableAt(happening.invoice),
       )
     }
     case 'suspended': {
+      if (happening.covered === 'debt') {
+        return mail(
+          `${row.hostname} is suspended`,
+          'The account owes for a payment that its chain took back.',
+          `It is powered off. At ${minute(row.delete_at!)} it and its disk are deleted.`,
+          'To keep it, top up what is owed (get_balance): paid time goes on by itself then.',
+        )
+      }
       const missing = happening.covered === 'budget' ? 'budget of the token that ordered it' : 'balance'
       return mail(
         `${row.hostname} is suspended`,
@@ -122,6 +138,7 @@ export function mailAbout(row: Facts, happening: Happening, url: string): { subj
           : row.auto_renew
             ? `To keep it, top up the balance: with ${price} it goes on by itself.`
             : `To keep it, call renew_service (${price}).`,
+        payableAt(happening.invoice),
       )
     }
     case 'resumed':
@@ -133,3 +150,6 @@ export function mailAbout(row: Facts, happening: Happening, url: string): { subj
       )
   }
 }
+
+const payableAt = (invoice: InvoiceView | undefined): string | undefined =>
+  invoice && `Or pay this renewal by itself, in stablecoins: ${invoice.checkout_url}`

@@ -1,0 +1,18 @@
+import type { Transaction } from '../database/transaction.ts'
+import { type CustomerBalance, lockBalance } from '../ledger/balance.ts'
+import type { Services } from '../services.ts'
+import { renewedBy } from './invoice-store.ts'
+
+/**
+ * Locks what a payment may change, in the order in which billing does: the service that the invoice renews, and then the
+ * balance.
+ */
+export async function lockPayment(
+  tx: Transaction,
+  services: Services,
+  { accountId, invoiceId }: { accountId: string; invoiceId: string | null },
+): Promise<CustomerBalance> {
+  const serviceId = invoiceId === null ? undefined : await renewedBy(tx, invoiceId)
+  if (serviceId !== undefined) await services.ordering.lockService(tx, serviceId)
+  return lockBalance(tx, accountId)
+}

@@ -1,0 +1,63 @@
+import { periodsAfter } from '@coinrack/money/index.ts'
+import { announce } from '../../database/changes.ts'
+import type { Transaction } from '../../database/transaction.ts'
+import { OperationError } from '../../errors.ts'
+import type { Ordering } from '../../seams.ts'
+import type { Services } from '../../services.ts'
+import { orderById } from '../order-store.ts'
+import { lockVps, updateVps, type VpsRow } from '../vps-store.ts'
+import { chargePeriods } from './charge-periods.ts'
+import { resumeVps } from './suspend-vps.ts'
+
+/** Periods that can be paid beyond the present one. */
+const MOST_AHEAD = 12
+
+/** Whether its time can be paid for: it was delivered, and is not gone. */
+export const isRenewable = (row: VpsRow): boolean => row.anchor_at !== null && row.status !== 'deleted'
+
+/** @throws OperationError `renewal_limit` when so much time more would be paid too far ahead */
+export function checkRenewalLimit(row: VpsRow, count: number, now: Date): void {
+  if (row.paid_until! <= now) return
+  const limit = periodsAfter(row.cycle, now, now, MOST_AHEAD + 1).at(-1)!
+  const until = periodsAfter(row.cycle, row.anchor_at!, row.paid_until!, count).at(-1)!.until
+  if (until <= limit.until) return
+  throw new OperationError('renewal_limit', `It is paid until ${row.paid_until!.toISOString()}`)
+}
+
+/**
+ * Charges more time of a VPS and writes it down; one whose time was over goes on from now. Withdraws a cancellation to
+ * the end of the period. Under the locks of VPS and balance.
+ * @returns micro-USD
+ * @throws InsufficientFunds
+ * @throws OperationError `budget_exceeded`
+ */
+export async function renewVps(
+  tx: Transaction,
+  services: Services,
+  { row, count, tokenId }: { row: VpsRow; count: number; tokenId: string | null },
+): Promise<bigint> {
+  const now = services.clock.now()
+  const isOver = row.status === 'suspended' && row.paid_until! <= now
+  const periods = isOver
+    ? periodsAfter(row.cycle, now, now, count)
+    : periodsAfter(row.cycle, row.anchor_at!, row.paid_until!, count)
+  const charged = await (isOver ? resumeVps : chargePeriods)(tx, services, { row, periods, tokenId })
+  await updateVps(tx, row.id, { cancel_at_period_end: false })
+  await announce(tx, row.id)
+  return charged
+}
+
+/** Pays what an invoice was made for, when money for it arrived or it is paid from the balance. */
+export const renewFromBalance: Ordering['renewFromBalance'] = async (
+  tx,
+  services,
+  { serviceId, months },
+  tokenId,
+) => {
+  const row = await lockVps(tx, serviceId)
+  if (!isRenewable(row)) return 'closed'
+  checkRenewalLimit(row, months, services.clock.now())
+  const spender = tokenId ?? (await orderById(tx, row.order_id))!.token_id
+  await renewVps(tx, services, { row, count: months, tokenId: spender })
+  return 'paid'
+}
