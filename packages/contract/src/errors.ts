@@ -33,6 +33,10 @@ export const errors = {
   topup_pending: { status: 409, fix: 'Pay the open invoice, or cancel it with cancel_invoice.' },
   invoice_closed: { status: 409, fix: 'Read the invoice with get_invoice; a closed invoice cannot change.' },
   payment_seen: { status: 409, fix: 'Wait for the payment to be confirmed with get_invoice.' },
+  receipt_not_ready: {
+    status: 409,
+    fix: 'Ask again once get_invoice says paid and what it is for was delivered.',
+  },
   service_busy: {
     status: 409,
     fix: 'Wait with get_vps_status until the service is active or stopped; a suspended one goes on after renew_service.',

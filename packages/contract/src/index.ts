@@ -12,6 +12,7 @@ import { metrics } from './metrics.ts'
 import { network } from './network.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
+import { receipts } from './receipts.ts'
 import { snapshots } from './snapshots.ts'
 import { sshKeys } from './ssh-keys.ts'
 import { tickets } from './tickets.ts'
@@ -29,6 +30,7 @@ export const operations = {
   ...catalog,
   ...balance,
   ...invoices,
+  ...receipts,
   ...orders,
   ...vps,
   ...billing,

@@ -9,6 +9,7 @@ import { registerCheckout } from './transport/checkout.ts'
 import { registerConsole } from './transport/console.ts'
 import { registerEventStream } from './transport/event-stream.ts'
 import { createMcp } from './transport/mcp.ts'
+import { registerOtherForms } from './transport/other-forms.ts'
 import { registerOtherRoutes } from './transport/other-routes.ts'
 import { registerRest } from './transport/rest.ts'
 import { createServer } from './transport/server.ts'
@@ -19,6 +20,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   const dispatch = measured(createDispatch(services, handlers, createRateLimiter(services)), metrics)
   const app = createServer(services)
   registerEventStream(app, services, dispatch)
+  registerOtherForms(app, dispatch)
   registerRest(app, dispatch)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
   registerCheckout(app, services)

@@ -211,6 +211,13 @@ export const settings = {
     otherwise: 'demo: made once and kept in the data folder; production: must be set',
     secret: true,
   },
+  receiptSecret: {
+    name: 'COINRACK_RECEIPT_SECRET',
+    doc: 'The key that receipts are signed with comes from it; replicas need the same. With another one, receipts of before no longer fit the key that is published. At least 32 bytes.',
+    schema: values.secret,
+    otherwise: 'made once and kept in the data folder',
+    secret: true,
+  },
   chainsFile: {
     name: 'COINRACK_CHAINS',
     doc: 'JSON file with the chains, their RPC endpoints, tokens and treasury. Production only: the demo profile has its own chains.',

@@ -33,6 +33,7 @@ import { getStarted } from './guide/get-started.ts'
 import type { Handlers } from './handler.ts'
 import { cancelInvoice } from './payments/cancel-invoice.ts'
 import { getInvoice } from './payments/get-invoice.ts'
+import { getReceipt } from './payments/get-receipt.ts'
 import { listInvoices } from './payments/list-invoices.ts'
 import { payInvoice } from './payments/pay-invoice.ts'
 import { topupBalance } from './payments/topup-balance.ts'
@@ -104,6 +105,7 @@ export const handlers: Handlers = {
   topupBalance,
   listInvoices,
   getInvoice,
+  getReceipt,
   payInvoice,
   cancelInvoice,
   orderVps,

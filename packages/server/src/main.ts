@@ -26,6 +26,7 @@ import { migrate } from './database/migrate.ts'
 import { openPool } from './database/pool.ts'
 import { invoicing } from './payments/invoicing.ts'
 import { readConfigFile } from './read-config-file.ts'
+import { createReceiptKey } from './receipt-key.ts'
 import { createSealer } from './sealer.ts'
 import { PortError, serve } from './serve.ts'
 import { idMaker, type Services } from './services.ts'
@@ -112,6 +113,7 @@ async function main(): Promise<void> {
     random,
     newId: idMaker(clock, random),
     sealer: createSealer(serverSecret, random),
+    receiptKey: createReceiptKey(config.receiptSecret ?? (await folder.secret('receipt'))),
     mailer: config.smtpUrl
       ? smtpMailer(config.smtpUrl, config.mailFrom)
       : fileMailer(dataLayout(dataFolder).mail, config.mailFrom, { clock, random, log }),

@@ -13,6 +13,7 @@ import type { Chain } from './chain/chain-port.ts'
 import type { DemoBody } from './chain/demo-chains.ts'
 import type { Config } from './config.ts'
 import type { Changes } from './database/changes.ts'
+import type { ReceiptKey } from './receipt-key.ts'
 import type { Sealer } from './sealer.ts'
 import type { Invoicing, Ordering } from './seams.ts'
 import type { ReverseDns } from './vps/rdns/reverse-dns.ts'
@@ -34,6 +35,7 @@ export interface Services {
   random: Random
   newId(kind: IdKind): string
   sealer: Sealer
+  receiptKey: ReceiptKey
   mailer: Mailer
   /** All addresses of a host name, as the host asks for them. */
   lookup(host: string): Promise<string[]>

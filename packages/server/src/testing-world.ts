@@ -22,6 +22,7 @@ import { type Config, loadConfig } from './config.ts'
 import { listenForChanges } from './database/changes.ts'
 import { openPool } from './database/pool.ts'
 import { invoicing } from './payments/invoicing.ts'
+import { createReceiptKey } from './receipt-key.ts'
 import { createSealer } from './sealer.ts'
 import { type Clock, idMaker, type Services } from './services.ts'
 import { ordering } from './vps/ordering.ts'
@@ -88,6 +89,7 @@ export async function createTestWorld(
     random,
     newId: idMaker(clock, random),
     sealer: createSealer(config.serverSecret!, random),
+    receiptKey: createReceiptKey(config.serverSecret!),
     mailer,
     lookup: options.lookup ?? (async () => []),
     log,

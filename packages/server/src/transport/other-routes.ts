@@ -8,7 +8,7 @@ import { openapi } from './openapi.ts'
 import { bearerToken } from './rest.ts'
 
 /**
- * The routes that are no operation: health, the agent endpoint, documentation, and the demo's faucet. The
+ * The routes that are no operation: health, the agent endpoint, documentation, the key of receipts, and the demo's faucet. The
  * checkout pages have a file of their own.
  */
 export function registerOtherRoutes(
@@ -42,6 +42,9 @@ export function registerOtherRoutes(
     url: `${config.publicUrl}/mcp`,
     transport: 'streamable-http',
   }))
+
+  // RFC 7517: the key that receipts are signed with.
+  app.get('/.well-known/jwks.json', async () => ({ keys: [services.receiptKey.publicJwk] }))
 
   app.route({
     method: ['GET', 'POST', 'DELETE'],

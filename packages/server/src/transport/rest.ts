@@ -41,7 +41,8 @@ function refuseOtherMethods(app: FastifyInstance, url: string, served: ReadonlyS
   })
 }
 
-function ask(
+/** Asks the operation of a route. */
+export function ask(
   dispatch: Dispatch,
   name: OperationName,
   op: Operation,

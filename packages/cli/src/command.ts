@@ -1,0 +1,17 @@
+export interface Command {
+  /** The words that call it, such as `receipt verify`. */
+  name: string
+  /** What follows them, such as `<file>`. */
+  arguments: string
+  summary: string
+  /** How many arguments it takes. */
+  takes: number
+  options?: Record<string, { type: 'string' }>
+  /** @returns what it says on standard output */
+  run(args: string[], options: Record<string, string>): Promise<string>
+}
+
+/** The command cannot be done, and whoever called it is told why. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError'
+}
