@@ -62,4 +62,32 @@ export const balance = {
     errors: [],
     example: {},
   }),
+  getStatement: operation({
+    method: 'GET',
+    path: '/balance/statement',
+    summary: 'Get a statement as CSV',
+    description:
+      'Every change of the balance in a time, oldest first, with the running balance: time, id, kind, description, amount, held_change, balance, reference. By REST with Accept: text/csv the file itself.',
+    access: 'read',
+    rate: 'default',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({
+      from: z.iso.datetime({ offset: true }).optional().describe('Default: the start of the month of to'),
+      to: z.iso.datetime({ offset: true }).optional().describe('Not included; default: now'),
+      cursor: paging.cursor,
+    }),
+    output: z.object({
+      from: Timestamp,
+      to: Timestamp,
+      currency: z.literal('USD'),
+      opening_balance: Usd,
+      closing_balance: Usd,
+      lines: z.number().int(),
+      csv: z.string(),
+      next_cursor: z.string().nullable().describe('Of the rest, when there are more than 5000 lines'),
+    }),
+    errors: [],
+    example: { from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' },
+  }),
 }

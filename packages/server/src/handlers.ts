@@ -13,6 +13,7 @@ import { updateToken } from './account/update-token.ts'
 import { verifyLoginCode } from './account/verify-login-code.ts'
 import { whoami } from './account/whoami.ts'
 import { getBalance } from './balance/get-balance.ts'
+import { getStatement } from './balance/get-statement.ts'
 import { listTransactions } from './balance/list-transactions.ts'
 import { listPlans } from './catalog/list-plans.ts'
 import { listReviews } from './catalog/list-reviews.ts'
@@ -101,6 +102,7 @@ export const handlers: Handlers = {
   listReviews,
   submitReview,
   getBalance,
+  getStatement,
   listTransactions,
   topupBalance,
   listInvoices,

@@ -1,20 +1,11 @@
-import type { Queryable } from '../database/transaction.ts'
 import type { Handler } from '../handler.ts'
 import { pageOf } from '../paging.ts'
+import { transactionsOf } from './transaction-store.ts'
 
-interface TransactionRow {
-  id: string
-  kind: string
-  description: string
-  reference: string | null
-  available_change: bigint
-  held_change: bigint
-  available_after: bigint
-  created_at: Date
-}
-
-export const listTransactions: Handler<'listTransactions'> = async ({ input, caller, db }) =>
-  pageOf(await transactionsOf(db, caller.accountId, input.limit, input.cursor), input.limit, (row) => ({
+export const listTransactions: Handler<'listTransactions'> = async ({ input, caller, db }) => {
+  const { limit, cursor } = input
+  const rows = await transactionsOf(db, caller.accountId, { limit: limit + 1, before: cursor })
+  return pageOf(rows, limit, (row) => ({
     id: row.id,
     kind: row.kind,
     description: row.description,
@@ -24,15 +15,4 @@ export const listTransactions: Handler<'listTransactions'> = async ({ input, cal
     reference: row.reference,
     created_at: row.created_at,
   }))
-
-async function transactionsOf(db: Queryable, accountId: string, limit: number, cursor: string | undefined) {
-  const { rows } = await db.query<TransactionRow>(
-    `select id, kind, description, reference, available_change, held_change, available_after, created_at
-     from ledger_transaction
-     where account_id = $1
-       and ($3::text is null or position < (select position from ledger_transaction where id = $3))
-     order by position desc limit $2`,
-    [accountId, limit + 1, cursor ?? null],
-  )
-  return rows
 }

@@ -29,6 +29,7 @@ test('default: of a top-up, with what arrived, signed with the key that is publi
     status: 409,
     body: { code: 'receipt_not_ready' },
   })
+  service.clock.advance(1)
   await buyer.pay(4)
   const { status, body } = await receipt(buyer.token, buyer.id)
   expect(status).toBe(200)

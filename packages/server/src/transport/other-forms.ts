@@ -3,7 +3,7 @@ import type { SignedReceipt } from '@coinrack/contract/receipts.ts'
 import { receiptPage } from '@coinrack/web/receipt/page.ts'
 import type { FastifyInstance } from 'fastify'
 import type { Dispatch } from '../dispatch.ts'
-import { ask } from './rest.ts'
+import { ask, linkToNext } from './rest.ts'
 
 /** How an answer looks to a client that prefers it so. */
 interface Form {
@@ -23,6 +23,15 @@ const forms: Form[] = [
     },
     write: (body) => receiptPage(body as SignedReceipt),
   },
+  {
+    operation: 'getStatement',
+    accept: 'text/csv',
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="statement.csv"',
+    },
+    write: ({ csv }) => csv as string,
+  },
 ]
 
 /**
@@ -38,6 +47,8 @@ export function registerOtherForms(app: FastifyInstance, dispatch: Dispatch): vo
     if (!form || request.method !== 'GET' || !request.headers.accept?.includes(form.accept)) return
     const { status, body, headers } = await ask(dispatch, form.operation, operations[form.operation], request)
     reply.code(status).headers({ 'cache-control': 'no-store', ...headers })
-    return status === 200 ? reply.headers(form.headers).send(form.write(body)) : reply.send(body)
+    if (status !== 200) return reply.send(body)
+    linkToNext(reply, body)
+    return reply.headers(form.headers).send(form.write(body))
   })
 }

@@ -94,10 +94,14 @@ function parseBody(text: unknown): Record<string, unknown> {
 function send(reply: FastifyReply, op: Operation, { status, body, headers }: Answer) {
   reply.code(status).headers({ 'cache-control': 'no-store', ...headers })
   if (!op.list || status !== 200) return reply.send(body)
-  if (body.next_cursor !== undefined) {
-    const url = new URL(reply.request.url, 'http://localhost')
-    url.searchParams.set('cursor', String(body.next_cursor))
-    reply.header('link', `<${url.pathname}${url.search}>; rel="next"`)
-  }
+  linkToNext(reply, body)
   return reply.send(body.items)
+}
+
+/** Where an answer that shows only its items goes on. */
+export function linkToNext(reply: FastifyReply, { next_cursor }: Record<string, unknown>): void {
+  if (typeof next_cursor !== 'string') return
+  const url = new URL(reply.request.url, 'http://localhost')
+  url.searchParams.set('cursor', next_cursor)
+  reply.header('link', `<${url.pathname}${url.search}>; rel="next"`)
 }

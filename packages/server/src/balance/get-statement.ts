@@ -1,0 +1,52 @@
+import { formatUsd } from '@coinrack/contract/wire.ts'
+import type { Handler } from '../handler.ts'
+import { csvOf } from './csv.ts'
+import { balanceBefore, type TransactionRow, transactionsBetween } from './transaction-store.ts'
+
+const MOST_LINES = 5_000
+
+export const getStatement: Handler<'getStatement'> = async ({ input, caller, db, services, fail }) => {
+  const to = input.to === undefined ? services.clock.now() : new Date(input.to)
+  const from =
+    input.from === undefined
+      ? new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth()))
+      : new Date(input.from)
+  if (from > to) {
+    const message = 'Expected a moment before to'
+    throw fail('invalid_input', `from: ${message}`, { fields: { details: [{ path: 'from', message }] } })
+  }
+  const rows = await transactionsBetween(db, caller.accountId, {
+    from,
+    to,
+    after: input.cursor,
+    limit: MOST_LINES + 1,
+  })
+  const lines = rows.slice(0, MOST_LINES)
+  const [first, last] = [lines[0], lines.at(-1)]
+  const opening = first
+    ? first.available_after - first.available_change
+    : await balanceBefore(db, caller.accountId, from)
+  return {
+    from,
+    to,
+    currency: 'USD',
+    opening_balance: opening,
+    closing_balance: last?.available_after ?? opening,
+    lines: lines.length,
+    csv: csvOf(COLUMNS, lines.map(cellsOf)),
+    next_cursor: rows.length > MOST_LINES ? last!.id : null,
+  }
+}
+
+const COLUMNS = ['time', 'id', 'kind', 'description', 'amount', 'held_change', 'balance', 'reference']
+
+const cellsOf = (row: TransactionRow) => [
+  row.created_at.toISOString(),
+  row.id,
+  row.kind,
+  { text: row.description },
+  formatUsd(row.available_change),
+  formatUsd(row.held_change),
+  formatUsd(row.available_after),
+  { text: row.reference ?? '' },
+]
