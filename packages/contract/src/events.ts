@@ -74,6 +74,8 @@ export const eventTypes = {
   'vps.deleted': PaidTime,
   'delegation.accepted': DelegationTold,
   'delegation.revoked': DelegationTold,
+  /** By itself, at its time. */
+  'delegation.expired': DelegationTold,
   /** By the operator. */
   'ticket.replied': z.object({ ticket_id: Id('ticket'), subject: z.string() }),
   'ticket.closed': z.object({ ticket_id: Id('ticket'), subject: z.string() }),

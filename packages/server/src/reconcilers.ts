@@ -4,6 +4,7 @@ import { forgetRetiredTokens } from './account/token-store.ts'
 import { repeat } from './background.ts'
 import { collectDebts } from './balance/collect-debts.ts'
 import { tellLowBalances } from './balance/tell-low-balances.ts'
+import { endExpiredDelegations } from './delegations/end-expired.ts'
 import { forgetOldEvents } from './events/event-store.ts'
 import { numberEvents } from './events/number-events.ts'
 import { createWebhookSender, DELIVER_WEBHOOKS } from './events/webhooks/deliver-webhooks.ts'
@@ -59,6 +60,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
         await billVps(services)
         await expireOrders(services)
         await tellLowBalances(services)
+        await endExpiredDelegations(services)
       },
     },
     { what: 'Forgetting what is old', everyMs: TIDY_MS, pass: () => forgetWhatIsOld(services) },

@@ -80,6 +80,31 @@ export async function revoke(tx: Transaction, id: string, now: Date): Promise<De
   return rows[0]
 }
 
+/** Accepted ones that ended by themselves and that nobody was told of, the oldest first. */
+export async function expiredDelegations(db: Queryable, now: Date): Promise<{ id: string }[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from delegation where expires_at <= $1
+       and accepted_at is not null and revoked_at is null and expiry_told_at is null
+     order by expires_at limit 100`,
+    [now],
+  )
+  return rows
+}
+
+/** @returns undefined when it was told before, or revoked meanwhile */
+export async function markExpiryTold(
+  tx: Transaction,
+  id: string,
+  now: Date,
+): Promise<DelegationRow | undefined> {
+  const { rows } = await tx.query<DelegationRow>(
+    `update delegation set expiry_told_at = $2
+     where id = $1 and revoked_at is null and expiry_told_at is null returning ${COLUMNS}`,
+    [id, now],
+  )
+  return rows[0]
+}
+
 /** Newest first, those before the `before` id. */
 export async function delegationsOf(
   db: Queryable,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sendQueuedMail } from '../queue-mail.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import { makeLink, mayStayOpen, takeLink } from '../vps/console/console-links.ts'
+import { endExpiredDelegations } from './end-expired.ts'
 
 const DAY_MS = 86_400_000
 
@@ -98,6 +99,32 @@ describe('from invitation to end', () => {
     service.clock.advance(1)
     expect((await ask(friend, 'GET', `/services/${id}`)).body.code).toBe('not_owner')
     expect((await ask(owner, 'GET', '/delegations')).body[0].status).toBe('expired')
+  })
+
+  test('default: when its time is over both are told, once; of what was revoked or never accepted, nobody', async () => {
+    const expires_at = new Date(service.clock.now().getTime() + DAY_MS).toISOString()
+    const { owner, friend, hostname } = await delegated({ expires_at })
+    const revoked = await delegated({ expires_at })
+    await ask(revoked.owner, 'DELETE', `/delegations/${revoked.delegation.id}`)
+    const waiting = await invited({ expires_at })
+    await sendQueuedMail(service.services)
+    service.mails.length = 0
+    service.clock.advance(DAY_MS - 1)
+    await endExpiredDelegations(service.services)
+    expect(await events(friend)).toEqual(['delegation.accepted'])
+    service.clock.advance(1)
+    await Promise.all(Array.from({ length: 4 }, () => endExpiredDelegations(service.services)))
+    await endExpiredDelegations(service.services)
+    expect(await events(friend)).toEqual(['delegation.accepted', 'delegation.expired'])
+    expect((await events(owner)).at(-1)).toBe('delegation.expired')
+    expect(await events(revoked.friend)).toEqual(['delegation.accepted', 'delegation.revoked'])
+    expect(await events(waiting.owner)).not.toContain('delegation.expired')
+    await sendQueuedMail(service.services)
+    const mails = service.mails.filter(({ subject }) =>
+      subject.endsWith(` can no longer operate ${hostname}`),
+    )
+    expect(mails.map(({ subject }) => subject.startsWith('You ')).sort()).toEqual([false, true])
+    for (const { text } of mails) expect(text).toContain(`over at ${expires_at}`)
   })
 
   test('behavior: whom it was given to may give it back', async () => {

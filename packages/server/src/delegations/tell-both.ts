@@ -8,7 +8,7 @@ import { addressesOf, type DelegationRow } from './delegation-store.ts'
 export async function tellBoth(
   tx: Transaction,
   services: Services,
-  type: 'delegation.accepted' | 'delegation.revoked',
+  type: 'delegation.accepted' | 'delegation.revoked' | 'delegation.expired',
   row: DelegationRow,
 ): Promise<void> {
   const { owner, delegate, hostname } = await addressesOf(tx, row)
@@ -18,14 +18,20 @@ export async function tellBoth(
   }
   const verb = type === 'delegation.accepted' ? 'can operate' : 'can no longer operate'
   const who = delegate ?? row.email
+  const why =
+    type === 'delegation.expired' ? `The time of it was over at ${row.expires_at!.toISOString()}.\n\n` : ''
+  const next =
+    type === 'delegation.expired'
+      ? 'delegate_service invites again.'
+      : 'See list_delegations; revoke_delegation ends it at once.'
   await queueMail(tx, services, {
     to: owner,
     subject: `${who} ${verb} ${hostname}`,
-    text: `${who} ${verb} your VPS ${hostname}.\n\nSee list_delegations; revoke_delegation ends it at once.\n`,
+    text: `${who} ${verb} your VPS ${hostname}.\n\n${why}${next}\n`,
   })
   await queueMail(tx, services, {
     to: who,
     subject: `You ${verb} ${hostname}`,
-    text: `You ${verb} the VPS ${hostname} of ${owner} at ${services.config.publicUrl}.\n`,
+    text: `You ${verb} the VPS ${hostname} of ${owner} at ${services.config.publicUrl}.\n\n${why}`,
   })
 }

@@ -67,6 +67,7 @@ export async function beginPaidPeriod(
     machine_gone_at: null,
     cycle: 'monthly',
     auto_renew: row.auto_renew && (await mayAutoRenew(db, charge)),
+    renewer_id: caller.tokenId,
     anchor_at: at,
     paid_until: periods[0]!.until,
     noticed_days: null,

@@ -12,7 +12,7 @@ export const setAutoRenew: Handler<'setAutoRenew'> = async ({ input, caller, db,
   if (input.enabled) await checkAutoRenew(db, { tokenId: caller.tokenId, at: services.clock.now() })
   await updateVps(db, row.id, {
     auto_renew: input.enabled,
-    ...(input.enabled ? { cancel_at_period_end: false } : {}),
+    ...(input.enabled ? { cancel_at_period_end: false, renewer_id: caller.tokenId } : {}),
   })
   await announce(db, row.id)
   return {

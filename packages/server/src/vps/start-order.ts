@@ -71,6 +71,7 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     auto_renew:
       order.auto_renew &&
       (order.token_id === null || (await mayAutoRenew(tx, { tokenId: order.token_id, at: now }))),
+    renewer_id: order.token_id,
     boot: order.boot,
     created_at: now,
   })

@@ -51,6 +51,8 @@ export interface VpsRow {
   price_hourly: bigint
   cycle: Cycle
   auto_renew: boolean
+  /** The token by which it does; null: it is older than budgets. */
+  renewer_id: string | null
   /** Months end at its day and time. */
   anchor_at: Date | null
   paid_until: Date | null
@@ -87,7 +89,7 @@ const HAS_WORK = `exists (select from vps_operation where service_id = vps.id an
 const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, region, hostname, vcpus, memory_mb, disk_gb,
   ssh_key, ssh_host, ssh_port, ipv4, ipv6, ssh_host_public_key, ssh_host_private_key, root_password_hash,
   root_password is not null as password_available, wanted, wanted_boot, forced, status, done_boot, ssh_ready,
-  failure_reason, attempts, observation, provisioning_since, price, price_hourly, cycle, auto_renew,
+  failure_reason, attempts, observation, provisioning_since, price, price_hourly, cycle, auto_renew, renewer_id,
   anchor_at, paid_until, noticed_days, delete_at, suspended_from, cancel_at_period_end, wanted_network, done_network,
   created_at, machine_gone_at, hostname_pending, next_root_password_hash, boot_password_hash, wished_at, wish_failure,
   wanted_disk, done_disk, boot, set_aside_as, put_back, user_data, rescue, done_rescue, ${HAS_WORK}`
@@ -119,6 +121,7 @@ export type NewVps = Pick<
   | 'price_hourly'
   | 'cycle'
   | 'auto_renew'
+  | 'renewer_id'
   | 'created_at'
   | 'boot'
 > & { root_password: Buffer }
@@ -235,6 +238,7 @@ export async function updateVps(
       | 'observation'
       | 'cycle'
       | 'auto_renew'
+      | 'renewer_id'
       | 'anchor_at'
       | 'paid_until'
       | 'noticed_days'

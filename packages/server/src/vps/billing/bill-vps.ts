@@ -1,5 +1,6 @@
 import { type BillingStep, DEBT_MS, planBilling } from '@coinrack/money/index.ts'
 import { inTransaction, type Queryable, type Transaction } from '../../database/transaction.ts'
+import { mayAutoRenew } from '../../ledger/auto-renew.ts'
 import { lockBalance, owedSince } from '../../ledger/balance.ts'
 import { isWithinBudget } from '../../ledger/budget.ts'
 import type { Services } from '../../services.ts'
@@ -88,12 +89,17 @@ const invoiceOf = async (tx: Transaction, services: Services, row: VpsRow, cover
     ? openRenewalInvoice(tx, services, row, 1)
     : undefined
 
-/** Of one more period: the balance, which is locked by this, and the budget of the token that ordered the VPS. */
+/**
+ * Of one more period: the balance, which is locked by this, the budget of the token that ordered the VPS, and whether
+ * that by which it renews itself still allows it.
+ */
 async function coverageOf(tx: Transaction, row: VpsRow, tokenId: string | null, at: Date): Promise<Coverage> {
   const amount = cyclePrice(row)
   const { available, owed } = await lockBalance(tx, row.account_id)
   if (owed > 0n) return 'debt'
   if (available < amount) return 'balance'
+  const { renewer_id } = row
+  if (renewer_id !== null && !(await mayAutoRenew(tx, { tokenId: renewer_id, at }))) return 'permission'
   return tokenId === null || (await isWithinBudget(tx, { tokenId, amount, at })) ? 'covered' : 'budget'
 }
 

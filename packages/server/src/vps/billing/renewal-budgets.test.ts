@@ -146,3 +146,31 @@ test('behavior: a budget of a token above counts too; a balance that does not co
   await toEnd(alone)
   expect(await lastMail()).toContain('the balance did not cover more')
 })
+
+test('default: allow_auto_renew that is withdrawn holds at the next renewal, until it is given again', async () => {
+  const by = await child({ allow_auto_renew: true })
+  const id = await delivered(by)
+  await toEnd(id)
+  expect(await spentBy(by)).toBe('6.00')
+  await raise(by, { allow_auto_renew: false })
+  await toEnd(id, -7 * DAY_MS)
+  expect(await lastMail()).toContain('allow_auto_renew of the token by which it renews itself was withdrawn')
+  await toEnd(id)
+  expect(await buyer.vps(id)).toMatchObject({ status: 'suspended' })
+  expect(await lastMail()).toContain('call renew_service (3.00 USD)')
+  expect(await buyer.balance()).toBe('94.00')
+  await raise(by, { allow_auto_renew: true })
+  await goTo(service, service.clock.now())
+  expect(await buyer.vps(id)).toMatchObject({ status: 'active' })
+})
+
+test('behavior: also of a token above it; not where another token, that may, lets it renew itself', async () => {
+  const parent = await child({ allow_auto_renew: true })
+  const by = await child({ allow_auto_renew: true }, parent.token)
+  const [first, second] = [await delivered(by), await delivered(by)]
+  await raise(parent, { allow_auto_renew: false })
+  await buyer.autoRenew(second, true)
+  await toEnd(first)
+  expect((await buyer.vps(first)).status).toBe('suspended')
+  expect((await buyer.vps(second)).status).toBe('active')
+})

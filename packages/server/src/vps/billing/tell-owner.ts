@@ -9,7 +9,7 @@ import { minute } from './charge-periods.ts'
 import { cyclePrice } from './cycle-price.ts'
 
 /** Whether one more period can be charged, or what does not cover it. */
-export type Coverage = 'covered' | 'balance' | 'budget' | 'debt'
+export type Coverage = 'covered' | 'balance' | 'budget' | 'permission' | 'debt'
 
 /** What happens to the paid time of a VPS. */
 export type Happening =
@@ -114,6 +114,8 @@ export function mailAbout(row: Facts, happening: Happening, url: string): { subj
             'The balance does not cover that now: top it up before, or the VPS is suspended and powered off.',
           budget:
             'The budget of the token that ordered it does not allow that now: raise it with update_token before, or the VPS is suspended and powered off.',
+          permission:
+            'allow_auto_renew of the token by which it renews itself was withdrawn: allow it with update_token, or call set_auto_renew with another token before; else the VPS is suspended and powered off.',
           debt: 'The account owes for a payment that its chain took back: top up before, or the VPS is suspended and powered off.',
         }[happening.covered],
         payableAt(happening.invoice),
@@ -126,6 +128,14 @@ export function mailAbout(row: Facts, happening: Happening, url: string): { subj
           'The account owes for a payment that its chain took back.',
           `It is powered off. At ${minute(row.delete_at!)} it and its disk are deleted.`,
           'To keep it, top up what is owed (get_balance): paid time goes on by itself then.',
+        )
+      }
+      if (row.auto_renew && happening.covered === 'permission') {
+        return mail(
+          `${row.hostname} is suspended`,
+          `Its paid time ended at ${until}, and allow_auto_renew of the token by which it renews itself was withdrawn.`,
+          `It is powered off. At ${minute(row.delete_at!)} it and its disk are deleted.`,
+          `To keep it, call renew_service (${price}), or set_auto_renew with a token that may.`,
         )
       }
       const missing = happening.covered === 'budget' ? 'budget of the token that ordered it' : 'balance'
