@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { LONGEST_SEND_MS } from './account/mailer.ts'
 import { inTransaction } from './database/transaction.ts'
 import { queueMail, sendQueuedMail } from './queue-mail.ts'
 import { startTestService, type TestService } from './testing.ts'
@@ -60,4 +61,24 @@ test('behavior: a mail server that is down is asked again later, and not for eve
   }
   expect(asked).toBe(7)
   expect((await service.services.db.query('select from outgoing_mail')).rowCount).toBe(0)
+})
+
+test('behavior: while a server takes as long as it may, no other replica hands the same mail over', async () => {
+  await queue()
+  await queue()
+  await queue()
+  let handedOver = 0
+  const slow = {
+    ...service.services,
+    mailer: {
+      send: async () => {
+        handedOver++
+        service.clock.advance(LONGEST_SEND_MS)
+        await sendQueuedMail(service.services)
+      },
+    },
+  }
+  await sendQueuedMail(slow)
+  await sendQueuedMail(service.services)
+  expect([handedOver, service.mails.length]).toEqual([1, 2])
 })

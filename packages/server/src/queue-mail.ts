@@ -17,8 +17,8 @@ export const QUEUED_MAIL = 'queued-mail'
 
 const CONTEXT = 'mail'
 const AT_ONCE = 20
-/** Longer than handing over takes; then it is tried again. */
-const LEASE_MS = 120_000
+/** Longer than handing over one mail can take; then it is tried again. */
+const LEASE_MS = 300_000
 const PAUSES_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000]
 
 /**
@@ -42,7 +42,9 @@ export async function queueMail(
 /** Sends what is due, oldest first. Takes no input; may be killed at any step and run on any number of replicas. */
 export async function sendQueuedMail(services: Services): Promise<void> {
   const { db, clock, sealer, mailer, log } = services
-  for (const mail of await claim(db, clock.now())) {
+  for (let sent = 0; sent < AT_ONCE; sent++) {
+    const mail = await claim(db, clock.now())
+    if (!mail) return
     const content = mail.sealed ? sealer.open(mail.content, CONTEXT) : mail.content.toString()
     try {
       await mailer.send({ to: mail.recipient, ...JSON.parse(content) })
@@ -61,12 +63,13 @@ export async function sendQueuedMail(services: Services): Promise<void> {
   }
 }
 
-async function claim(db: Queryable, now: Date): Promise<QueuedMail[]> {
+/** One at a time: the lease of each begins when it is handed over. */
+async function claim(db: Queryable, now: Date): Promise<QueuedMail | undefined> {
   const { rows } = await db.query<QueuedMail>(
     `update outgoing_mail set attempts = attempts + 1, next_at = $2
-     where id in (select id from outgoing_mail where next_at <= $1 order by id limit $3 for update skip locked)
+     where id in (select id from outgoing_mail where next_at <= $1 order by id limit 1 for update skip locked)
      returning id, recipient, content, sealed, attempts`,
-    [now, new Date(now.getTime() + LEASE_MS), AT_ONCE],
+    [now, new Date(now.getTime() + LEASE_MS)],
   )
-  return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
+  return rows[0]
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@coinrack/host/free-port.ts'
@@ -106,6 +107,19 @@ describe('smtpMailer', () => {
     await expect(smtpMailer(url, from).send({ ...mail, to: 'nobody@rackmail.net' })).rejects.toThrow(
       /No such mailbox/,
     )
+  })
+
+  test('error: a server that is silent, from the start or after its greeting', async () => {
+    for (const greeting of ['', '220 here\r\n']) {
+      const silent = createServer((socket) => void socket.write(greeting))
+      const port = await freePort()
+      await new Promise<void>((resolve) => silent.listen(port, '127.0.0.1', resolve))
+      const limits = { connectionTimeout: 100, greetingTimeout: 100, socketTimeout: 100 }
+      await expect(smtpMailer(`smtp://127.0.0.1:${port}`, from, limits).send(mail)).rejects.toThrow(
+        /Greeting never received|Timeout/,
+      )
+      silent.close()
+    }
   })
 
   test('error: no server', async () => {

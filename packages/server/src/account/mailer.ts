@@ -15,9 +15,18 @@ export interface Mailer {
   send(mail: Mail): Promise<void>
 }
 
+/** How long a mail server may take, in milliseconds: to be connected to and greet, and in silence at any step after. */
+export const SMTP_LIMITS = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 20_000 }
+/** EHLO, STARTTLS, EHLO, three of AUTH, MAIL, RCPT, DATA, and the end of it. */
+const SMTP_STEPS = 10
+
+/** Handing over is over by then, however slow the server is at each step. */
+export const LONGEST_SEND_MS =
+  SMTP_LIMITS.connectionTimeout + SMTP_LIMITS.greetingTimeout + SMTP_STEPS * SMTP_LIMITS.socketTimeout
+
 /** By SMTP, to the server of the URL. */
-export function smtpMailer(url: string, from: string): Mailer {
-  const transport = nodemailer.createTransport(url)
+export function smtpMailer(url: string, from: string, limits = SMTP_LIMITS): Mailer {
+  const transport = nodemailer.createTransport({ url, ...limits })
   return {
     async send(mail) {
       await transport.sendMail({ from, ...mail })

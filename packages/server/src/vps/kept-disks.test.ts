@@ -33,6 +33,11 @@ async function newVps(balance = 10_000_000n) {
     read: async (query = '?reveal=false') => (await ask('GET', query)).body,
     list: async () => (await ask('GET', '/snapshots')).body,
     balance: async () => (await service.ask('GET', '/balance', { token })).body.balance,
+    /** As they were told, oldest first. */
+    changes: async () =>
+      (await service.ask('GET', '/events?limit=100', { token })).body
+        .filter(({ type }: { type: string }) => type === 'vps.status_changed')
+        .map(({ data }: { data: { from: string; to: string } }) => `${data.from} to ${data.to}`) as string[],
     reinstall: async (body: object = {}) => {
       const answer = await ask('POST', '/reinstall', { os_id: 2, confirm: 'DELETE', ...body })
       await service.reconcile()
@@ -123,6 +128,11 @@ describe('before a reinstall', () => {
     await service.reconcile()
     await vps.restore((await vps.list())[0])
     expect(await vps.read()).toMatchObject({ status: 'stopped', os: { os_id: 1 } })
+    expect((await vps.changes()).slice(-3)).toEqual([
+      'stopped to reinstalling',
+      'reinstalling to rebooting',
+      'rebooting to stopped',
+    ])
   })
 
   test('behavior: of three reinstalls the newest two can be taken back', async () => {
@@ -264,6 +274,7 @@ describe('before an immediate cancellation', () => {
     service.keptDisks.damage(vps.id, snapshot.id)
     await vps.restore(snapshot)
     expect(await vps.read()).toMatchObject({ status: 'deleted' })
+    expect((await vps.changes()).slice(-2)).toEqual(['deleted to reinstalling', 'reinstalling to deleted'])
     expect(await vps.balance()).toBe(balance)
     expect(await vps.list()).toMatchObject([{ status: 'damaged' }])
   })

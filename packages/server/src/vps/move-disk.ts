@@ -7,6 +7,7 @@ import { periodsFrom } from './billing/period-store.ts'
 import { setOrderStatus } from './order-store.ts'
 import { systemOfVps } from './snapshot/kept-system.ts'
 import { forgetOwnSnapshots, setSnapshot, snapshotById } from './snapshot/snapshot-store.ts'
+import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps, type VpsRow } from './vps-store.ts'
 
 const DAMAGED = 'The snapshot cannot be read'
@@ -60,9 +61,9 @@ export async function wipeDisk(services: Services, row: VpsRow, isThere: boolean
 }
 
 /** Gives a machine without a disk the kept one, and its VPS what was known of the system on it. */
-export async function putDiskBack({ db, keptDisks }: Services, id: string, keptId: string): Promise<void> {
-  await keptDisks.putBack(id, keptId)
-  await inTransaction(db, async (tx) => {
+export async function putDiskBack(services: Services, id: string, keptId: string): Promise<void> {
+  await services.keptDisks.putBack(id, keptId)
+  await inTransaction(services.db, async (tx) => {
     const row = await lockVps(tx, id)
     if (row.put_back !== keptId) return
     const { system } = (await snapshotById(tx, keptId))!
@@ -74,26 +75,25 @@ export async function putDiskBack({ db, keptDisks }: Services, id: string, keptI
       attempts: 0,
       failure_reason: null,
     })
+    await tellChange(tx, services, row, { status: 'rebooting' })
     await setSnapshot(tx, keptId, 'restoring', { status: 'deleted' })
     await announce(tx, id)
   })
 }
 
 /** The machine stays what it is: as it was; or gone, with what was charged to bring it back credited. */
-async function giveUp(
-  { db, newId, clock }: Services,
-  id: string,
-  keptId: string,
-  isThere: boolean,
-): Promise<void> {
+async function giveUp(services: Services, id: string, keptId: string, isThere: boolean): Promise<void> {
+  const { db, newId, clock } = services
   await inTransaction(db, async (tx) => {
     const row = await lockVps(tx, id)
     if (row.put_back !== keptId) return
     await setSnapshot(tx, keptId, 'restoring', { status: 'damaged', failure_reason: DAMAGED })
     const change = { put_back: null, done_disk: row.wanted_disk }
+    await tellChange(tx, services, row, { status: isThere ? 'rebooting' : 'deleted' })
     if (isThere) await updateVps(tx, id, { ...change, status: 'rebooting' })
     else {
       await updateVps(tx, id, { ...change, wanted: 'deleted', status: 'deleted' })
+      await services.invoicing.cancelRenewal(tx, services, id)
       await setOrderStatus(tx, row.order_id, 'cancelled')
       const at = clock.now()
       const periods = await periodsFrom(tx, id, at)

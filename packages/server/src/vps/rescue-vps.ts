@@ -1,6 +1,7 @@
 import { announce } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
@@ -21,6 +22,7 @@ export const rescueVps: Handler<'rescueVps'> = async ({ input, caller, db, servi
       status: 'rebooting',
       ssh_ready: false,
     })
+    await tellChange(db, services, row, { status: 'rebooting' })
   }
   const kind = rescue ? 'enter_rescue' : 'leave_rescue'
   const operation = await beginWork(db, services, caller.accountId, id, kind)

@@ -1,5 +1,6 @@
 import type { Call } from '../../handler.ts'
 import { beginPaidPeriod } from '../bring-back.ts'
+import { tellChange } from '../tell-change.ts'
 import { updateVps, type VpsRow } from '../vps-store.ts'
 import { settleWork } from '../work-store.ts'
 import { canBeRestored } from './snapshot-state.ts'
@@ -31,6 +32,7 @@ export async function restoreDisk(
     attempts: 0,
     failure_reason: null,
   })
+  await tellChange(db, services, row, { status: 'reinstalling' })
   await settleWork(db, id, services.clock.now())
   return { ...snapshot, status: 'restoring' }
 }
