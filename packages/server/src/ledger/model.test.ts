@@ -7,4 +7,4 @@ test('behavior: 20,000 random operations leave the ledger equal to its model, to
   const seed = Number(process.env.COINRACK_TEST_SEED ?? Date.now() & 0x7fffffff)
   console.log(`COINRACK_TEST_SEED=${seed}`)
   expect(await compareWithModel({ operations: OPERATIONS, seed })).toBeGreaterThanOrEqual(OPERATIONS)
-}, 120_000)
+}, 300_000)

@@ -252,7 +252,7 @@ async function openLedger(books: Books, budgets: ModelBudgets[]) {
         if (!(error instanceof OperationError) || error.code !== 'budget_exceeded') throw error
         return budgetOutcome(error, tokens)
       }),
-    written: () => readWritten(books, accounts, tokens),
+    written: () => readWritten(books, accounts, tokens, [...holdIds.values()]),
   }
 }
 
@@ -310,7 +310,7 @@ async function insertCustomers(
 }
 
 /** All that the ledger says of some customers, in the form in which the model is compared with it. */
-async function readWritten({ db }: Books, accounts: string[], tokens: string[][]) {
+async function readWritten({ db }: Books, accounts: string[], tokens: string[][], holdIds: string[]) {
   const of = async <R extends { account_id: string }>(sql: string) =>
     (await db.query<R>(sql, [accounts])).rows
   const statements = await of<{
@@ -325,18 +325,25 @@ async function readWritten({ db }: Books, accounts: string[], tokens: string[][]
   const balances = await of<{ account_id: string; available: bigint; held: bigint; owed: bigint }>(
     'select account_id, available, held, owed from customer_balance where account_id = any($1)',
   )
-  const holds = await of<{ account_id: string; purpose: string; amount: bigint; state: string }>(
+  const { rows: holds } = await db.query<{
+    account_id: string
+    purpose: string
+    amount: bigint
+    state: string
+  }>(
     `select account_id, split_part(purpose, ':', 2) as purpose, amount, state from hold
-     where account_id = any($1) order by split_part(purpose, ':', 2)::int`,
+     where id = any($1) order by split_part(purpose, ':', 2)::int`,
+    [holdIds],
   )
   const { rows: spent } = await db.query<{ token_id: string; total: bigint }>(
     'select token_id, total from token_spending where token_id = any($1)',
     [tokens.flat()],
   )
   const { rows: sums } = await db.query<{ ledger_account: string; sum: string }>(
-    `select ledger_account, sum(amount) from ledger_entry
-     where transaction_id in (select id from ledger_transaction where account_id = any($1))
-     group by ledger_account having sum(amount) <> 0`,
+    // Lateral, and with an offset, so that no plan reads all that other histories have written.
+    `select ledger_account, sum(amount) from ledger_transaction,
+       lateral (select * from ledger_entry where transaction_id = ledger_transaction.id offset 0) entry
+     where account_id = any($1) group by ledger_account having sum(amount) <> 0`,
     [accounts],
   )
   const each = <R extends { account_id: string }>(rows: R[]) =>
