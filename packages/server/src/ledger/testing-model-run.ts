@@ -114,7 +114,8 @@ export async function compareWithModel({ operations, seed }: { operations: numbe
     const lane = async () => {
       while (done < operations) {
         const property = fc.asyncProperty(anyHistory, async (history) => {
-          done += await runHistory(books, history)
+          const ran = await runHistory(books, history)
+          done += ran
         })
         await fc.assert(property, { seed: seed + rounds++, numRuns: RUNS })
       }
