@@ -3,6 +3,9 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import type { Services } from '../services.ts'
 
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const OBJECT_IN_USE = '55006'
+
 /** A database of its own, copied from the template of this run: the schema is there, and nothing else. */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const template = inject('postgresUrl')
@@ -13,13 +16,18 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   const run = async (sql: string) => {
     const client = new pg.Client({ connectionString: admin.href })
     await client.connect()
-    await client.query(sql)
-    await client.end()
+    await client.query(sql).finally(() => client.end())
   }
   await run(`create database ${name} template ${source}`)
   const url = new URL(template)
   url.pathname = `/${name}`
-  return { url: url.href, drop: () => run(`drop database ${name} with (force)`) }
+  /** Only the plain form ends a vacuum that PostgreSQL began by itself; only the forced one ends a client that stayed. */
+  const drop = () =>
+    run(`drop database ${name}`).catch(async (error) => {
+      if (error.code !== OBJECT_IN_USE) throw error
+      await run(`drop database ${name} with (force)`)
+    })
+  return { url: url.href, drop }
 }
 
 /** What counts how often somebody asks: it changes with each request, also with a refused one. */
