@@ -12,12 +12,15 @@ import { openReplicas, type Replica } from './replicas.ts'
 
 /** More than anybody asks for. */
 const UNLIMITED = '100000000/s'
-const LIMITS = Object.fromEntries(
-  ['ORDERS', 'TOPUPS', 'REGISTER', 'LOGIN', 'BAD_TOKENS', 'DEFAULT'].map((name) => [
-    `COINRACK_RATE_${name}`,
-    UNLIMITED,
-  ]),
-)
+const LIMITS = {
+  ...Object.fromEntries(
+    ['ORDERS', 'TOPUPS', 'REGISTER', 'LOGIN', 'BAD_TOKENS', 'DEFAULT'].map((name) => [
+      `COINRACK_RATE_${name}`,
+      UNLIMITED,
+    ]),
+  ),
+  COINRACK_SSH_PORTS: '1024-65535',
+}
 const PROVISIONED_MS = 60_000
 
 export interface LoadOptions {

@@ -1,9 +1,13 @@
 import { stat } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { lockFile } from '@coinrack/host/file-lock.ts'
+import pLimit from 'p-limit'
 import { type DiskImages, isOwn, type OwnImage } from '../images/disk-images.ts'
 import type { VpsSpec } from '../vps-driver.ts'
+import { runScript } from './agent-script.ts'
 import { makeCidata } from './cidata.ts'
 import { makeClone, undoClone } from './clone.ts'
 import type { GuestNetwork } from './command-line.ts'
@@ -18,8 +22,9 @@ import {
 } from './guest.ts'
 import { refuseWhenFull } from './host-capacity.ts'
 import { makeFolder } from './machine-users.ts'
+import { START_REST } from './personalise.ts'
 import { makeForeignSeed, makeSeed } from './seed.ts'
-import { createTemplateStore } from './template-store.ts'
+import { createTemplateStore, type Template } from './template-store.ts'
 
 export interface MachineMakerOptions {
   dataFolder: string
@@ -49,6 +54,11 @@ export interface MachineMakerOptions {
 /** What templates are told apart by, of a machine. */
 export type MachineShape = Pick<VpsSpec, 'image' | 'vcpus' | 'memoryMb'>
 
+/** A first login comes before it. */
+const REST_AFTER_MS = 3_000
+const REST_TIMEOUT_MS = 60_000
+const POLL_MS = 500
+
 /** Makes new machines: as clones where that is possible and wanted, else with a disk that has to be booted. */
 export interface MachineMaker {
   /** Whether the machine has all that it needs to run. */
@@ -72,6 +82,17 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
     log,
   })
 
+  /** Of a rush, some are ready soon rather than all late: a clone in the making keeps a processor busy. */
+  const making = pLimit(availableParallelism())
+  const resting = pLimit(1)
+
+  /** Lets a clone have the rest of its services, one after the other and while no other clone is made. */
+  const bringRest = ({ agent, id }: Guest) =>
+    resting(async () => {
+      while (making.activeCount + making.pendingCount > 0) await sleep(POLL_MS)
+      await runScript(agent, START_REST, { timeoutMs: REST_TIMEOUT_MS })
+    }).catch((error) => log.info({ vps: id, err: error }, 'the rest of its services will start by itself'))
+
   const clonesAreMade = async () =>
     instant === 'on' || (instant === 'auto' && (await host()).accelerator === 'tcg')
   /** Not what only a boot can do for a machine: an IPv6 address of its own, user data; nor against its buyer's wish. */
@@ -84,21 +105,22 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
     const { vcpus, memoryMb } = spec
     const record = recordOf(spec)
     const shape = { image, vcpus, memoryMb }
-    const made = templates.clone(shape, async (template) => {
+    const make = async (template: Template) => {
       const about = { vps: spec.id, template: template.key }
       const begun = performance.now()
       const surround = async () => ({ ...(await host()), ...(await options.surround(guest, record)) })
       try {
         await makeClone(guest, spec, record, template, { surround, mbr: image.mbr, clock, timeoutMs })
         log.info({ ...about, ms: Math.round(performance.now() - begun) }, 'machine cloned')
+        setTimeout(bringRest, REST_AFTER_MS, guest).unref()
         return true
       } catch (error) {
         log.info({ ...about, err: error }, 'no clone came of it: cold boot')
         await undoClone(guest)
         return false
       }
-    })
-    return made.then(
+    }
+    return making(() => templates.clone(shape, make)).then(
       (isClone) => isClone ?? false,
       (error) => {
         log.info({ vps: spec.id, err: error }, 'no template could be had: cold boot')

@@ -5,7 +5,8 @@ import { makeTar } from './tar.ts'
 const ENTROPY_BYTES = 64
 const GIB = 1024 ** 3
 const SECTOR = 512
-const REST_AFTER_SECONDS = 3
+const REST_AT_LATEST_SECONDS = 120
+const REST_PATH = '/run/coinrack/rest'
 
 /**
  * Run inside a clone by its agent, as one program, since each costs a tenth of a second under emulation:
@@ -43,12 +44,17 @@ partx --update --nr 1 /dev/vda
 resize2fs /dev/vda1 2>/dev/null
 wait "$ssh"
 sync
-# What the template had stopped comes back when a first login is through, which it would slow down under emulation.
-(sleep ${REST_AFTER_SECONDS}
+# The host says when there is time for the rest, and a guest whose host never does goes on by itself.
+(sleep ${REST_AT_LATEST_SECONDS}; sh ${REST_PATH}) >/dev/null 2>&1 &
+`
+
+/** Brings back, once, what the template had stopped: under emulation it would slow down a first login. */
+export const START_REST = `sh ${REST_PATH}`
+const REST = `mkdir /run/coinrack/resting 2>/dev/null || exit 0
 read -r own </etc/machine-id
 systemctl restart systemd-journald.service
 for journal in /var/log/journal/*; do [ "\${journal##*/}" = "$own" ] || rm -rf "$journal"; done
-systemctl start $(cat /run/coinrack/stopped)) >/dev/null 2>&1 &
+systemctl start $(cat /run/coinrack/stopped)
 `
 
 export interface Facts {
@@ -71,6 +77,7 @@ export function personalInput(facts: Facts): { args: string[]; input: Buffer } {
     ...personalFiles(personality),
     { path: 'etc/machine-id', mode: 0o444, content: machineId },
     { path: 'run/coinrack/boot-id', mode: 0o444, content: `${randomUuid()}\n` },
+    { path: REST_PATH.slice(1), mode: 0o500, content: REST },
   ]
   return {
     args: [String(now.getTime() / 1000), macAddress(id), String(sectors)],
