@@ -9,7 +9,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 /*
- * The checkout page in a real browser, with real transfers on the demo chains.
+ * The checkout page and the receipt in a real browser, with real transfers on the demo chains.
  */
 
 const CHROMIUM = {
@@ -26,6 +26,7 @@ const CHROMIUM = {
 }
 /** Confirmations come with a block a second. */
 const CREDITED_MS = 20_000
+const DAY_MS = 86_400_000
 
 let demo: DemoChains
 let service: TestService
@@ -54,7 +55,7 @@ async function topup(amount = 10) {
   const { token } = await service.customer()
   const sdk = createClient({ url, token })
   const { invoice, checkout_url } = await sdk.topupBalance({ amount })
-  return { sdk, invoice, checkout_url }
+  return { sdk, invoice, checkout_url, token }
 }
 
 /** Opens a page that notes what the browser complained of, and whether it was loaded again. */
@@ -197,5 +198,41 @@ test('behavior: every control has a name, and the state is announced', async () 
   const status = page.locator('[data-live=status]')
   expect(await status.getAttribute('role')).toBe('status')
   expect(await status.getAttribute('aria-live')).toBe('polite')
+  await close()
+})
+
+test('default: the receipt of what was paid is a page, and one sheet of paper', async () => {
+  const { sdk, invoice, token } = await topup(3)
+  const wallet = testWallet(demo.chains.find(({ network }) => network === 'base')!, demo.demo.faucet_key)
+  const hash = await wallet.pay('USDC', invoice.payment_options[0]!.address as `0x${string}`, 3_000_000n)
+  await sdk.getInvoice({ invoice_id: invoice.id, wait: 'paid', timeout: 20 })
+  const { page, complaints, close } = await open(`${url}/api/v1/eqvps/invoices/${invoice.id}/receipt`, {
+    extraHTTPHeaders: { authorization: `Bearer ${token}` },
+    viewport: { width: 320, height: 640 },
+  })
+  expect(await page.title()).toBe(`Receipt ${invoice.id}`)
+  expect(await page.locator('.total').textContent()).toBe('3.00 USD')
+  expect(await page.getByText(hash).isVisible()).toBe(true)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+  const printed = (await page.pdf({ format: 'A4' })).toString('latin1')
+  expect(printed.match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+  expect(complaints).toEqual([])
+  await close()
+})
+
+test('default: a renewal is paid on its page, and the paid time is longer', async () => {
+  const { token } = await service.customer(3_000_000n)
+  const sdk = createClient({ url, token })
+  const { service_id } = await sdk.orderVps({ product: 'nano', os_id: 1 })
+  await service.reconcile()
+  const vps = { service_id: service_id! }
+  const paidUntil = async () => (await sdk.getVpsStatus(vps)).billing!.paid_until!.getTime()
+  const before = await paidUntil()
+  const unpaid = await sdk.renewService(vps).catch((error) => error)
+  const { page, close } = await open(unpaid.body.checkout_url)
+  expect(await panel(page).locator('.amount').textContent()).toBe('3.00 USDC')
+  await panel(page).getByRole('button', { name: 'Pay with the test faucet' }).click()
+  await page.getByText('Paid. Thank you!').waitFor({ timeout: CREDITED_MS })
+  expect(Math.round(((await paidUntil()) - before) / DAY_MS)).toSatisfy((days) => days >= 28 && days <= 31)
   await close()
 })
