@@ -4,6 +4,10 @@
  */
 export const errors = {
   malformed_json: { status: 400, fix: 'Send a JSON object as the request body.' },
+  payment_malformed: {
+    status: 400,
+    fix: 'Send a PaymentPayload of x402 version 2, scheme exact: in base64 as PAYMENT-SIGNATURE, as a tool as it is.',
+  },
   unauthorized: {
     status: 401,
     fix: 'Send "Authorization: Bearer <token>"; register_account or login gives a token.',
@@ -16,6 +20,29 @@ export const errors = {
   insufficient_balance: {
     status: 402,
     fix: 'Pay the invoice at its checkout_url, or top up with topup_balance and ask again.',
+  },
+  payment_required: {
+    status: 402,
+    fix: 'Sign one of "accepts" and repeat the call with it: in PAYMENT-SIGNATURE, as a tool in _meta["x402/payment"]. Stock clients pay more than 1 USD, and tokens they do not know, only when their spend controls are set so.',
+  },
+  payment_not_accepted: {
+    status: 402,
+    fix: 'Sign exactly one of "accepts": its network, asset, amount and payTo.',
+  },
+  payment_signature_invalid: {
+    status: 402,
+    fix: 'Sign with the key of "from", under the name and version in "extra".',
+  },
+  payment_expired: { status: 402, fix: 'Sign anew, with validBefore at least a minute from now.' },
+  payment_not_yet_valid: { status: 402, fix: 'Sign anew, with validAfter in the past.' },
+  payment_nonce_used: { status: 402, fix: 'Sign anew, with another nonce.' },
+  payment_insufficient_funds: {
+    status: 402,
+    fix: 'Bring the tokens to the address that signs, or sign another of "accepts".',
+  },
+  payment_failed: {
+    status: 402,
+    fix: 'Sign another of "accepts", or top up without method x402; nothing was taken.',
   },
   account_owes: { status: 402, fix: 'Top up the account: arriving money pays what is owed first.' },
   not_owner: { status: 403, fix: 'Use a token of the account that owns this resource.' },
@@ -31,6 +58,10 @@ export const errors = {
   method_not_allowed: { status: 405, fix: 'See openapi.json for the methods of this path.' },
   email_taken: { status: 409, fix: 'Log in with login, or with request_login_code and verify_login_code.' },
   topup_pending: { status: 409, fix: 'Pay the open invoice, or cancel it with cancel_invoice.' },
+  payment_arrived: {
+    status: 409,
+    fix: 'Do not pay again: it is credited like any deposit; see list_transactions.',
+  },
   invoice_closed: { status: 409, fix: 'Read the invoice with get_invoice; a closed invoice cannot change.' },
   payment_seen: { status: 409, fix: 'Wait for the payment to be confirmed with get_invoice.' },
   receipt_not_ready: {
@@ -100,6 +131,10 @@ export const errors = {
   network_unavailable: {
     status: 503,
     fix: 'Ask the operator: this host gives machines no network of their own.',
+  },
+  settlement_unavailable: {
+    status: 503,
+    fix: 'Repeat with the same payment later, or top up without method x402; nothing was taken.',
   },
   rdns_unavailable: { status: 503, fix: 'Ask the operator: reverse names cannot be set here.' },
   capacity: { status: 503, fix: 'Try a smaller plan, or again later; nothing was charged.' },

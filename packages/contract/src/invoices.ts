@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { balanceFields } from './balance.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { paging, Timestamp, Usd, UsdInput, WaitSeconds } from './wire.ts'
@@ -46,6 +47,17 @@ export const Invoice = z.object({
   payments: z.array(Payment),
 })
 
+const Settlement = z
+  .object({
+    success: z.boolean(),
+    errorReason: z.string().optional().describe('"settlement_pending": it may still come, do not pay again'),
+    transaction: z.string(),
+    network: z.string(),
+    payer: z.string(),
+    amount: z.string(),
+  })
+  .describe("x402's SettlementResponse")
+
 const waitForPayment = (answer: Record<string, unknown>) => {
   const invoice = (answer.invoice ?? answer) as { id?: string; status?: string; kind?: string }
   const paidFor = {
@@ -70,18 +82,44 @@ export const invoices = {
     path: '/balance/topup',
     summary: 'Top up the balance with stablecoins',
     description:
-      'Makes a top-up invoice. Pay it by sending USDC, USDT or PYUSD on Base, Ethereum or Polygon to the address in payment_options (any one of them), or let a person pay at checkout_url. The balance is credited automatically with what really arrived.',
+      'Makes a top-up invoice. Pay it by sending USDC, USDT or PYUSD on Base, Ethereum or Polygon to the address in payment_options (any one of them), or let a person pay at checkout_url. The balance is credited automatically with what really arrived. With method x402 it is paid in the same call, by a signature and without gas.',
     access: 'billing',
     rate: 'topups',
+    x402: true,
     effect: 'write',
     idempotent: false,
     input: z.strictObject({
       amount: UsdInput.describe('US dollars, at least 3'),
       network: z.enum(networks).optional().describe('Show only this network'),
       token: z.enum(tokenSymbols).optional().describe('Show only this token'),
+      method: z
+        .enum(['invoice', 'x402'])
+        .optional()
+        .describe(
+          'x402: answers 402 with what to sign (EIP-3009); the same call with the payment settles it',
+        ),
     }),
-    output: z.object({ invoice: Invoice, checkout_url: z.string() }),
-    errors: ['topup_pending', 'payment_method_unavailable'],
+    output: z.object({
+      invoice: Invoice,
+      checkout_url: z.string(),
+      ...z.object(balanceFields).partial().shape,
+      settlement: Settlement.optional(),
+    }),
+    errors: [
+      'topup_pending',
+      'payment_method_unavailable',
+      'payment_required',
+      'payment_malformed',
+      'payment_not_accepted',
+      'payment_signature_invalid',
+      'payment_expired',
+      'payment_not_yet_valid',
+      'payment_nonce_used',
+      'payment_insufficient_funds',
+      'payment_failed',
+      'payment_arrived',
+      'settlement_unavailable',
+    ],
     example: { amount: 10 },
     next: waitForPayment,
   }),

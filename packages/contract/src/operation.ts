@@ -57,6 +57,11 @@ export interface Operation {
   rate: RateClass
   /** A write to a machine, not to the database, that may take long: it runs in no transaction. */
   onMachine?: true
+  /**
+   * Can be paid in the same request, by x402: when its input says `method: "x402"`, or a payment comes with it. Another
+   * handler answers then, in no transaction.
+   */
+  x402?: true
   resource?: Resource
   /** An account that was given rights on the service may ask for it too, beside its owner. Never what costs or reveals. */
   delegable?: true

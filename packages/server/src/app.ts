@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createDispatch } from './dispatch.ts'
-import { handlers } from './handlers.ts'
+import { handlers, paidHandlers } from './handlers.ts'
 import { type Metrics, measured } from './metrics.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 import type { Readiness } from './readiness.ts'
@@ -17,7 +17,10 @@ import { version } from './version.ts'
 
 /** The whole HTTP face of the service, not listening yet. */
 export function createApp(services: Services, readiness: Readiness, metrics: Metrics): FastifyInstance {
-  const dispatch = measured(createDispatch(services, handlers, createRateLimiter(services)), metrics)
+  const dispatch = measured(
+    createDispatch(services, { handlers, paidHandlers }, createRateLimiter(services)),
+    metrics,
+  )
   const app = createServer(services)
   registerEventStream(app, services, dispatch)
   registerOtherForms(app, dispatch)

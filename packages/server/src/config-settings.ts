@@ -236,6 +236,19 @@ export const settings = {
     schema: values.wholeDollars,
     default: '10000',
   },
+  x402Key: {
+    name: 'COINRACK_X402_KEY',
+    doc: 'Private key of the account that pays the gas of top-ups by x402, 64 hexadecimal digits: the same on all chains, of no other use, and holding nothing but a little of the native coin of each.',
+    schema: values.privateKey,
+    otherwise: 'demo: made once and kept in the data folder; production: no top-ups by x402',
+    secret: true,
+  },
+  x402AtOnce: {
+    name: 'COINRACK_X402_AT_ONCE',
+    doc: 'Up to so many whole US dollars of an account, what it pays by x402 is credited with the block that holds it; beyond, like any deposit. `0`: always like any deposit.',
+    schema: values.wholeDollarsOrNone,
+    default: '20',
+  },
   lowBalanceHours: {
     name: 'COINRACK_LOW_BALANCE_HOURS',
     doc: 'How many hours before a balance runs out its owner is told, once for each of these, by mail and event. Empty: never.',

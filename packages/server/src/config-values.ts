@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
+import { privateKeyToAddress } from 'viem/accounts'
 import { z } from 'zod'
 import { type AddressRange, ipv4Number, ipv4Text, rangeSize } from './ipv4.ts'
 import { isFirstOf } from './ipv6.ts'
@@ -222,6 +223,22 @@ export const mailAddress = value('an e-mail address, with or without a name befo
 export const wholeDollars = value('whole US dollars, from 3 to 1000000', (text) => {
   const dollars = wholeNumber(text, 3, 1_000_000)
   return dollars === undefined ? undefined : BigInt(dollars) * MICRO_USD
+})
+
+/** Whole US dollars, as micro-dollars, or nothing. */
+export const wholeDollarsOrNone = value('whole US dollars, from 0 to 1000000', (text) => {
+  const dollars = wholeNumber(text, 0, 1_000_000)
+  return dollars === undefined ? undefined : BigInt(dollars) * MICRO_USD
+})
+
+/** Of an account of Ethereum (secp256k1), with or without 0x. */
+export const privateKey = value('64 hexadecimal digits, as from: openssl rand -hex 32', (text) => {
+  const key = `0x${text.replace(/^0x/, '')}` as const
+  try {
+    return /^0x[\da-f]{64}$/i.test(key) && privateKeyToAddress(key) ? key : undefined
+  } catch {
+    return undefined
+  }
 })
 
 /** At least 32 bytes that were plainly not typed in a hurry. */

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { privateKeyToAddress } from 'viem/accounts'
 import {
   CONFIG_FILE_SETTING,
   type rateClasses,
@@ -212,6 +213,13 @@ function productionProblems(
       code: 'unsafe_setting',
       message: 'it names an address whose key everyone knows (a development account)',
       fix: 'Use addresses of your own; the treasury should be a multisig.',
+    })
+  if (values.x402Key && DEVELOPMENT_ADDRESSES.includes(privateKeyToAddress(values.x402Key).toLowerCase()))
+    problems.push({
+      setting: settings.x402Key.name,
+      code: 'unsafe_setting',
+      message: 'everyone knows this key (a development account)',
+      fix: 'Make one of your own: openssl rand -hex 32.',
     })
   if (values.demoPublic)
     problems.push({

@@ -12,7 +12,7 @@ export interface DataFolder {
   /** Tells this folder, and what it is restored to, from every other one. */
   id: string
   /** A secret of this folder, for when the operator set none; see `keptSecret`. */
-  secret(name: 'server' | 'deposit' | 'receipt'): Promise<string>
+  secret(name: 'server' | 'deposit' | 'receipt' | 'x402'): Promise<string>
   /** Lets the next service start, when what runs beneath them is there. */
   started(): Promise<void>
   /** Lets another service have this one's place. */

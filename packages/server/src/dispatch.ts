@@ -6,7 +6,7 @@ import { type Authenticated, authenticate } from './account/authenticate.ts'
 import { readUntil } from './database/changes.ts'
 import { inTransaction, type Queryable, type Transaction } from './database/transaction.ts'
 import { type ErrorOptions, errorBody, OperationError } from './errors.ts'
-import type { Caller, Handlers, UntilReached } from './handler.ts'
+import type { Caller, Handlers, PaidHandlers, UntilReached } from './handler.ts'
 import { beginRun, endRun, type Idempotency, remember, replay } from './idempotency.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { resourceRow } from './resources.ts'
@@ -25,6 +25,8 @@ export interface Request {
   input(): Record<string, unknown>
   requestId: string
   asTool: boolean
+  /** By x402: base64 by REST, an object as a tool; unread. */
+  payment?: unknown
 }
 
 export interface Answer {
@@ -40,7 +42,11 @@ export type Dispatch = (name: OperationName, request: Request) => Promise<Answer
  * The one path from every transport to every handler. The order of checks is part of the contract:
  * 401, 429, 404, 403, 422, and then what the handler finds (409, 402, 503).
  */
-export function createDispatch(services: Services, handlers: Handlers, limiter: RateLimiter): Dispatch {
+export function createDispatch(
+  services: Services,
+  { handlers, paidHandlers }: { handlers: Handlers; paidHandlers: PaidHandlers },
+  limiter: RateLimiter,
+): Dispatch {
   const inputs = new Map(Object.entries(operations).map(([name, op]) => [name, compileInput(op)]))
 
   /** @param headers of the answer, whatever becomes of it */
@@ -63,9 +69,13 @@ export function createDispatch(services: Services, handlers: Handlers, limiter: 
       return value
     }
 
+    const { payment } = request
+    const isPaid = op.x402 === true && (payment !== undefined || input.method === 'x402')
     const work = async (db: Queryable) => {
       // Types tie each handler to its own call; here it is any of them.
-      const handler = handlers[name] as (call: object) => Promise<unknown>
+      const handler = (isPaid ? paidHandlers[name as never] : handlers[name]) as (
+        call: object,
+      ) => Promise<unknown>
       const output = await handler({
         input,
         caller,
@@ -73,6 +83,7 @@ export function createDispatch(services: Services, handlers: Handlers, limiter: 
         db,
         services,
         until,
+        ...(isPaid ? { payment } : {}),
         fail: (code: ErrorCode, message: string, options?: ErrorOptions) => {
           throw new OperationError(code, message, options)
         },
@@ -85,11 +96,11 @@ export function createDispatch(services: Services, handlers: Handlers, limiter: 
       caller && request.idempotencyKey !== undefined
         ? { accountId: caller.accountId, key: request.idempotencyKey, operation: name, input: raw }
         : undefined
-    return op.onMachine ? runOnMachine(work, idempotency) : runWrite(work, idempotency)
+    return op.onMachine || isPaid ? runOutside(work, idempotency) : runWrite(work, idempotency)
   }
 
-  /** Runs what acts on a machine, which may take long, in no transaction. Its answer is remembered like any other. */
-  async function runOnMachine(
+  /** Runs what acts on a machine or is paid, which may take long, in no transaction. Its answer is remembered like any other. */
+  async function runOutside(
     work: (db: Queryable) => Promise<Record<string, unknown>>,
     idempotency: Idempotency | undefined,
   ): Promise<Answer> {

@@ -52,5 +52,18 @@ export interface Call<N extends OperationName> {
 
 export type Handler<N extends OperationName> = (call: Call<N>) => Promise<Output<Operations[N]>>
 
+type PaidName = { [N in OperationName]: Operations[N] extends { x402: true } ? N : never }[OperationName]
+
+/**
+ * Answers a call that is paid in the same request, by x402. It runs in no transaction: settling takes seconds.
+ * `payment` is as it was presented, unread; undefined when there is none yet.
+ */
+export type PaidHandler<N extends PaidName> = (
+  call: Omit<Call<N>, 'db'> & { db: Queryable; payment: unknown },
+) => Promise<Output<Operations[N]>>
+
+/** Exhaustive, like `Handlers`. */
+export type PaidHandlers = { [N in PaidName]: PaidHandler<N> }
+
 /** Exhaustive: an operation without a handler does not compile. */
 export type Handlers = { [N in OperationName]: Handler<N> }

@@ -31,13 +31,14 @@ import { listWebhooks } from './events/webhooks/list-webhooks.ts'
 import { replayWebhook } from './events/webhooks/replay-webhook.ts'
 import { testWebhook } from './events/webhooks/test-webhook.ts'
 import { getStarted } from './guide/get-started.ts'
-import type { Handlers } from './handler.ts'
+import type { Handlers, PaidHandlers } from './handler.ts'
 import { cancelInvoice } from './payments/cancel-invoice.ts'
 import { getInvoice } from './payments/get-invoice.ts'
 import { getReceipt } from './payments/get-receipt.ts'
 import { listInvoices } from './payments/list-invoices.ts'
 import { payInvoice } from './payments/pay-invoice.ts'
 import { topupBalance } from './payments/topup-balance.ts'
+import { topupByX402 } from './payments/x402/topup-by-x402.ts'
 import { closeTicket } from './support/close-ticket.ts'
 import { createTicket } from './support/create-ticket.ts'
 import { getTicket } from './support/get-ticket.ts'
@@ -159,3 +160,6 @@ export const handlers: Handlers = {
   listDelegatedToMe,
   revokeDelegation,
 }
+
+/** Who answers what is paid in the same request. */
+export const paidHandlers: PaidHandlers = { topupBalance: topupByX402 }

@@ -6,14 +6,19 @@ import { createQemuDriver, type QemuDriver } from '@coinrack/compute/qemu/driver
 import { createQemuGuestChannel } from '@coinrack/compute/qemu/guest-channel.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { type Logger, pino } from 'pino'
+import type { Hex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
 import { fileMailer, smtpMailer } from './account/mailer.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { sellable } from './catalog/catalog.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
+import type { Chain } from './chain/chain-port.ts'
+import type { ChainSettings } from './chain/chain-settings.ts'
 import { checkChain } from './chain/check-chain.ts'
-import { startDemoChains } from './chain/demo-chains.ts'
+import { fundOnDemoChains, startDemoChains } from './chain/demo-chains.ts'
 import { depositAddress } from './chain/deposit-address.ts'
 import { forwarderFactoryAddress } from './chain/forwarder-factory.ts'
+import { openGasWallet } from './chain/gas-wallet.ts'
 import { readProductionChains } from './chain/production-chains.ts'
 import { viemChain } from './chain/viem-chain.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
@@ -83,6 +88,10 @@ async function main(): Promise<void> {
     depositSecret,
   })
   await folder.started()
+  const x402Key = config.x402Key ?? (chains.demo && (`0x${await folder.secret('x402')}` as const))
+  if (chains.demo && x402Key) await fundOnDemoChains(chains.settings, privateKeyToAddress(x402Key))
+  if (x402Key)
+    log.info({ address: privateKeyToAddress(x402Key) }, 'The gas wallet, which sends top-ups by x402')
   const factory = forwarderFactoryAddress(chains.settings[0]!.treasury)
   const egress = {
     blockedNetworks: config.guestBlockedNetworks,
@@ -132,7 +141,7 @@ async function main(): Promise<void> {
         resolver: config.rdnsResolver,
       }),
     keptDisks: driver.keptDisks,
-    chains: chains.settings.map((settings) => ({ settings, port: viemChain(settings) })),
+    chains: await Promise.all(chains.settings.map((settings) => openChain(settings, x402Key))),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,
     invoicing,
@@ -201,6 +210,11 @@ async function openChains(
   const settings = readProductionChains(await readFile(chainsFile!, 'utf8'))
   await Promise.all(settings.map(checkChain))
   return { settings, demo: undefined }
+}
+
+async function openChain(settings: ChainSettings, x402Key: Hex | undefined): Promise<Chain> {
+  const gasWallet = x402Key && (await openGasWallet(settings, x402Key))
+  return { settings, port: viemChain(settings), gasWallet }
 }
 
 /** The first call counts, however often Ctrl-C is pressed. */

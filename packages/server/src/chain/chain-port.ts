@@ -1,5 +1,6 @@
 import type { Hash, Hex } from 'viem'
 import type { ChainSettings, Network } from './chain-settings.ts'
+import type { GasWallet } from './gas-wallet.ts'
 
 export interface BlockRef {
   number: number
@@ -54,4 +55,6 @@ export interface ChainPort {
 export interface Chain {
   settings: ChainSettings
   port: ChainPort
+  /** Where customers can pay by signature alone (x402). */
+  gasWallet?: GasWallet
 }

@@ -20,6 +20,9 @@ const treasury: Address = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
 /** Atomic units: 1e9 of each token. */
 const supply = 1_000_000_000n * 1_000_000n
 
+/** Wei: enough for as long as a demo runs. */
+const gasMoney = 1_000_000n * 10n ** 18n
+
 const networks: { chainId: number; network: Network }[] = [
   { chainId: 8453, network: 'base' },
   { chainId: 1, network: 'ethereum' },
@@ -88,6 +91,14 @@ export async function startDemoChains(options: DemoChainsOptions): Promise<DemoC
     faucet_key: faucetKey,
   }
   return { chains, demo, stop: () => stopDemoChains(dataFolder) }
+}
+
+/** Gives an account coins for gas on local chains, where it has none. */
+export async function fundOnDemoChains(chains: ChainSettings[], address: Address): Promise<void> {
+  for (const { rpcUrls } of chains) {
+    const client = demoClient(rpcUrls[0]!)
+    if ((await client.getBalance({ address })) === 0n) await client.setBalance({ address, value: gasMoney })
+  }
 }
 
 /** Ends the demo chains of this data folder, whoever started them. */

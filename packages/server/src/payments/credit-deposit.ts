@@ -1,5 +1,10 @@
 import type { Chain, TransferReceipt } from '../chain/chain-port.ts'
-import { type ChainHeights, type Confirmation, decideConfirmation } from '../chain/confirmation-policy.ts'
+import {
+  type ChainHeights,
+  type Confirmation,
+  type ConfirmationPolicy,
+  decideConfirmation,
+} from '../chain/confirmation-policy.ts'
 import { announce } from '../database/changes.ts'
 import { inTransaction, type Queryable } from '../database/transaction.ts'
 import { post } from '../ledger/post.ts'
@@ -12,6 +17,7 @@ import { settleWhenCovered } from './settle-invoice.ts'
 
 /**
  * Credits a seen deposit when the confirmation policy allows it: status, ledger and invoice in one transaction, once.
+ * @param policy the chain's own when left out
  * @returns what the policy said
  */
 export async function creditDeposit(
@@ -19,10 +25,11 @@ export async function creditDeposit(
   chain: Chain,
   deposit: Deposit,
   heights: ChainHeights,
+  policy: ConfirmationPolicy = chain.settings.confirmation,
 ): Promise<Confirmation> {
   const decide = async (db: Queryable) =>
     decideConfirmation(
-      chain.settings.confirmation,
+      policy,
       { amount: deposit.amount, block: deposit.block_number },
       heights,
       await earlyCredits(db, deposit.account_id),

@@ -23,6 +23,15 @@ export async function ensureAccountAddress(
   if (rowCount === 0) await addAddress(tx, services, accountId, null)
 }
 
+/** The account's own deposit address, where it has one; lower-case. */
+export async function accountAddress(db: Queryable, accountId: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ address: string }>(
+    'select address from deposit_address where account_id = $1 and invoice_id is null',
+    [accountId],
+  )
+  return rows[0]?.address
+}
+
 /** The deposit address of one invoice. */
 export async function addInvoiceAddress(
   tx: Transaction,

@@ -22,6 +22,9 @@ export interface Deposit {
   credits: number
 }
 
+/** Where a deposit arrives. */
+export type DepositTo = Pick<DepositAddress, 'address' | 'account_id' | 'invoice_id'>
+
 /** Whether a transfer that the chain shows is this deposit. */
 export const isTransferOf = (deposit: Deposit, transfer: TransferLog) =>
   transfer.logIndex === deposit.log_index &&
@@ -40,7 +43,7 @@ const COLUMNS = `id, chain_id, tx_hash, log_index, block_number::integer, block_
 export async function recordDeposit(
   tx: Transaction,
   transfer: TransferLog,
-  to: DepositAddress,
+  to: DepositTo,
   as: { id: string; chainId: number; token: TokenSymbol; at: Date },
 ): Promise<{ account_id: string; invoice_id: string | null } | undefined> {
   const { rows } = await tx.query<{ account_id: string; invoice_id: string | null }>(
@@ -83,6 +86,19 @@ export async function openDeposits(db: Queryable, chainId: number): Promise<Depo
     [chainId],
   )
   return rows
+}
+
+/** The deposit of this log, if it was seen. */
+export async function depositOfLog(
+  db: Queryable,
+  chainId: number,
+  { txHash, logIndex }: Pick<TransferLog, 'txHash' | 'logIndex'>,
+): Promise<Deposit | undefined> {
+  const { rows } = await db.query<Deposit>(
+    `select ${COLUMNS} from deposit where chain_id = $1 and tx_hash = $2 and log_index = $3`,
+    [chainId, txHash, logIndex],
+  )
+  return rows[0]
 }
 
 /** The deposit is now in another block. */

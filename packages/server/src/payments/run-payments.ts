@@ -3,8 +3,10 @@ import type { Services } from '../services.ts'
 import { expireInvoices } from './expire-invoices.ts'
 import { settleCoveredInvoices } from './settle-covered-invoices.ts'
 import { type ChainReport, depositWatcher } from './watch-deposits.ts'
+import { settlePayments } from './x402/settle-payments.ts'
 
 const INVOICES_MS = 5_000
+const X402_MS = 5_000
 
 /**
  * Runs the reconcilers of payments: one for each chain, at its own pace, so that a chain that is down holds up no
@@ -26,6 +28,12 @@ export function runPayments(services: Services): () => Promise<void> {
       await settleCoveredInvoices(services)
       return undefined
     }),
+    ...services.chains.map((chain) =>
+      run(`x402 on ${chain.settings.network}`, X402_MS, async () => {
+        await settlePayments(services, chain)
+        return undefined
+      }),
+    ),
   ]
   return async () => {
     end.abort()

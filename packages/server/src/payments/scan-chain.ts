@@ -1,10 +1,9 @@
 import type { Chain, TransferLog } from '../chain/chain-port.ts'
-import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { moveCursor } from './chain-cursor-store.ts'
-import type { DepositAddress, KnownAddresses } from './deposit-address-store.ts'
-import { recordDeposit } from './deposit-store.ts'
+import type { KnownAddresses } from './deposit-address-store.ts'
+import { recordTransfer } from './record-transfer.ts'
 
 /** Blocks asked for at once. */
 const RANGE = 500
@@ -30,7 +29,7 @@ export async function scanChain(
       return address && isPlausible(services, transfer) ? [{ transfer, address }] : []
     })
     await inTransaction(services.db, async (tx) => {
-      for (const { transfer, address } of ours) await record(tx, services, chain, transfer, address)
+      for (const { transfer, address } of ours) await recordTransfer(tx, services, chain, transfer, address)
       await moveCursor(tx, chain.settings.chainId, last)
     })
   }
@@ -41,25 +40,4 @@ function isPlausible(services: Services, transfer: TransferLog): boolean {
   if (transfer.value > LARGEST)
     services.log.error({ transfer: transfer.txHash }, 'A deposit is too large to be one')
   return transfer.value > 0n && transfer.value <= LARGEST
-}
-
-async function record(
-  tx: Parameters<typeof recordDeposit>[0],
-  services: Services,
-  chain: Chain,
-  transfer: TransferLog,
-  address: DepositAddress,
-): Promise<void> {
-  const { chainId, tokens } = chain.settings
-  const token = tokens.find((known) => known.address.toLowerCase() === transfer.token)
-  if (!token) return
-  const recorded = await recordDeposit(tx, transfer, address, {
-    id: services.newId('deposit'),
-    chainId,
-    token: token.symbol,
-    at: services.clock.now(),
-  })
-  if (!recorded) return
-  if (recorded.invoice_id) await announce(tx, recorded.invoice_id)
-  await announce(tx, recorded.account_id)
 }

@@ -1,7 +1,9 @@
+import type { Hex } from 'viem'
 import { expect } from 'vitest'
 import type { ChainSettings } from '../chain/chain-settings.ts'
 import { depositSalt } from '../chain/deposit-address.ts'
 import { forwarderFactoryAddress } from '../chain/forwarder-factory.ts'
+import { openGasWallet } from '../chain/gas-wallet.ts'
 import { viemChain } from '../chain/viem-chain.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { readBalance } from '../ledger/balance.ts'
@@ -16,9 +18,22 @@ export const usd = (dollars: number) => BigInt(Math.round(dollars * 1_000_000))
 export type PaymentsWorld = Awaited<ReturnType<typeof paymentsWorld>>
 export type Customer = Awaited<ReturnType<PaymentsWorld['customer']>>
 
-/** The service with these chains, and what tests of payments ask it for. */
-export async function paymentsWorld(settings: ChainSettings[], env: Record<string, string> = {}) {
-  const chains = settings.map((chain) => ({ settings: chain, port: viemChain(chain) }))
+/**
+ * The service with these chains, and what tests of payments ask it for.
+ * @param x402Key whose account pays the gas of payments by x402; none are taken without
+ */
+export async function paymentsWorld(
+  settings: ChainSettings[],
+  env: Record<string, string> = {},
+  x402Key?: Hex,
+) {
+  const chains = await Promise.all(
+    settings.map(async (chain) => ({
+      settings: chain,
+      port: viemChain(chain),
+      gasWallet: x402Key && (await openGasWallet(chain, x402Key)),
+    })),
+  )
   const service = await startTestService({ chains, env })
   const { services } = service
   const watchers = services.chains.map((chain) => depositWatcher(services, chain))

@@ -1,25 +1,16 @@
 import { Invoice } from '@coinrack/contract/invoices.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import { zeroAddress } from 'viem'
-import { OperationError } from '../errors.ts'
 import type { Handler } from '../handler.ts'
+import { checkTopup } from './check-topup.ts'
 import { createTopupInvoice } from './create-invoice.ts'
 import { unpaidTopup } from './invoice-store.ts'
 import { paymentOptions } from './payment-options.ts'
 import { checkoutUrl, showInvoice } from './show-invoice.ts'
 
-/** micro-USD */
-const MINIMUM = 3_000_000n
-
 export const topupBalance: Handler<'topupBalance'> = async ({ input, caller, db, services, fail }) => {
   const { amount } = input
-  const maximum = services.config.maxTopup
-  if (amount < MINIMUM || amount > maximum) {
-    const message = `Expected at least ${formatUsd(MINIMUM)} and at most ${formatUsd(maximum)}`
-    throw new OperationError('invalid_input', `amount: ${message}`, {
-      fields: { details: [{ path: 'amount', message }] },
-    })
-  }
+  checkTopup(services.config, amount)
   const only = { network: input.network ?? null, token: input.token ?? null }
   const chains = services.chains.map((chain) => chain.settings)
   if (paymentOptions(chains, zeroAddress, amount, only).length === 0) {

@@ -4,6 +4,7 @@ import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { beginCursor, type ChainCursor, moveCursor, readCursor, saveHeights } from './chain-cursor-store.ts'
+import { chainHeights } from './chain-heights.ts'
 import { creditDeposit } from './credit-deposit.ts'
 import { knownAddresses } from './deposit-address-store.ts'
 import { openDeposits, writeOffBlocksAfter } from './deposit-store.ts'
@@ -36,7 +37,7 @@ export function depositWatcher(services: Services, chain: Chain) {
   let genesis: string | undefined
 
   return async (): Promise<ChainReport> => {
-    const heights = await heightsOf(chain)
+    const heights = await chainHeights(chain)
     genesis ??= (await blockAt(chain, 0)).hash
     const cursor = await placeCursor(services, chain, genesis, heights)
     if (heights.head < cursor.scanned_number) return { behind: true, stalled: false }
@@ -56,16 +57,6 @@ export function depositWatcher(services: Services, chain: Chain) {
     if (waiting) await chain.port.mine?.()
     return { behind: false, stalled }
   }
-}
-
-async function heightsOf({ port }: Chain): Promise<ChainHeights> {
-  const [head, safe, finalized] = await Promise.all([
-    port.block('latest'),
-    port.block('safe'),
-    port.block('finalized'),
-  ])
-  if (!head) throw new Error(`Chain ${port.chainId} has no head`)
-  return { head: head.number, safe: safe?.number ?? 0, finalized: finalized?.number ?? 0 }
 }
 
 /**

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../database/transaction.ts'
 import { createDispatch } from '../dispatch.ts'
 import { numberEvents } from '../events/number-events.ts'
-import { handlers } from '../handlers.ts'
+import { handlers, paidHandlers } from '../handlers.ts'
 import { createRateLimiter } from '../rate-limiter.ts'
 import { recordEvent } from '../record-event.ts'
 import { startTestService, type TestService } from '../testing.ts'
@@ -114,7 +114,11 @@ describe('GET /events, streamed', () => {
   test('behavior: a heartbeat while nothing happens, and the end of the service ends it', async () => {
     const { token } = await service.customer()
     const app = createServer(service.services)
-    const dispatch = createDispatch(service.services, handlers, createRateLimiter(service.services))
+    const dispatch = createDispatch(
+      service.services,
+      { handlers, paidHandlers },
+      createRateLimiter(service.services),
+    )
     registerEventStream(app, service.services, dispatch, { heartbeatMs: 50 })
     registerRest(app, dispatch)
     await app.listen({ host: '127.0.0.1', port: 0 })

@@ -54,6 +54,7 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
         input: () => input,
         requestId: about.requestId,
         asTool: true,
+        payment: params._meta?.['x402/payment'],
       })
       return toolResult(tool.op, answer)
     })
@@ -71,7 +72,11 @@ const textOf = (value: unknown) => (value === undefined || value === null ? unde
 function toolResult(op: Operation, { status, body, headers }: Answer): CallToolResult {
   if (status !== 200) return failure(body)
   const answer = { ...body, next_steps: [...(op.next?.(body) ?? []), ...lowBalance(headers[RUNS_OUT])] }
-  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
+  return {
+    content: [{ type: 'text', text: JSON.stringify(answer) }],
+    structuredContent: answer,
+    ...(body.settlement === undefined ? {} : { _meta: { 'x402/payment-response': body.settlement } }),
+  }
 }
 
 const lowBalance = (runsOutAt: string | undefined): NextStep[] =>

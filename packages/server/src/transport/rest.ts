@@ -3,6 +3,7 @@ import { type Operation, resourceInput } from '@coinrack/contract/operation.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer, Dispatch } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
+import { paymentHeaders } from './payment-headers.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -57,6 +58,7 @@ export function ask(
     input: () => inputOf(op, request),
     requestId: request.id,
     asTool: false,
+    payment: request.headers['payment-signature'],
   })
 }
 
@@ -93,6 +95,7 @@ function parseBody(text: unknown): Record<string, unknown> {
 
 function send(reply: FastifyReply, op: Operation, { status, body, headers }: Answer) {
   reply.code(status).headers({ 'cache-control': 'no-store', ...headers })
+  if (op.x402) reply.headers(paymentHeaders(body))
   if (!op.list || status !== 200) return reply.send(body)
   linkToNext(reply, body)
   return reply.send(body.items)

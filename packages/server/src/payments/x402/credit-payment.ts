@@ -1,0 +1,41 @@
+import type { Chain } from '../../chain/chain-port.ts'
+import type { ConfirmationPolicy } from '../../chain/confirmation-policy.ts'
+import { inTransaction } from '../../database/transaction.ts'
+import type { Services } from '../../services.ts'
+import { chainHeights } from '../chain-heights.ts'
+import { creditDeposit } from '../credit-deposit.ts'
+import { type Deposit, depositOfLog } from '../deposit-store.ts'
+import { recordTransfer } from '../record-transfer.ts'
+import { transferOf } from './follow-payment.ts'
+import { paidBy } from './paid-by.ts'
+import type { X402Payment } from './payment-store.ts'
+
+/**
+ * Credits a settled payment as the deposit that it is, at once up to the configured amount. The watcher finds the same
+ * deposit, and whoever comes first credits it.
+ * @returns the deposit as it is now; undefined while the chain does not show it
+ */
+export async function creditPayment(
+  services: Services,
+  chain: Chain,
+  payment: X402Payment,
+): Promise<Deposit | undefined> {
+  const transfer = await paidBy(chain, payment.tx_hash, transferOf(payment))
+  if (!transfer) return undefined
+  await inTransaction(services.db, (tx) => recordTransfer(tx, services, chain, transfer, payment))
+  const seen = () => depositOfLog(services.db, payment.chain_id, transfer)
+  const deposit = await seen()
+  if (deposit?.status !== 'seen') return deposit
+  const policy = atOnce(chain.settings.confirmation, services.config.x402AtOnce)
+  await creditDeposit(services, chain, deposit, await chainHeights(chain), policy)
+  return seen()
+}
+
+/**
+ * The policy of a chain, and before it: up to this amount one block is enough.
+ * @param upTo micro-USD, of all that the account was credited early
+ */
+const atOnce = (policy: ConfirmationPolicy, upTo: bigint): ConfirmationPolicy => ({
+  ...policy,
+  tiers: [{ upTo, needs: 1 }, ...policy.tiers],
+})

@@ -1,0 +1,60 @@
+import { basePath } from '@coinrack/contract/index.ts'
+import type { PaymentRequired, PaymentRequirements } from '@x402/core/types'
+import { getAddress } from 'viem'
+import type { Chain } from '../../chain/chain-port.ts'
+import type { Network, TokenSymbol } from '../../chain/chain-settings.ts'
+
+/** Seconds that an authorization holds: enough to be sent again while a chain is busy. */
+const HOLDS_S = 300
+
+/** One way to pay: the words of x402, and the chain that they mean. */
+export interface PaymentTerms {
+  chain: Chain
+  requirements: PaymentRequirements
+}
+
+/**
+ * The ways to pay an amount by x402: scheme `exact`, by EIP-3009.
+ * @param amount micro-USD, which is also the tokens' smallest unit
+ * @param only leaves out other networks and tokens
+ */
+export const paymentTerms = (
+  chains: Chain[],
+  payTo: string,
+  amount: bigint,
+  only: { network?: Network; token?: TokenSymbol },
+): PaymentTerms[] =>
+  chains
+    .filter(({ settings }) => only.network === undefined || settings.network === only.network)
+    .flatMap((chain) =>
+      chain.settings.tokens.flatMap(({ symbol, address }) => {
+        const domain = chain.gasWallet?.domains.get(address.toLowerCase())
+        if (!domain || (only.token !== undefined && symbol !== only.token)) return []
+        const requirements: PaymentRequirements = {
+          scheme: 'exact',
+          network: `eip155:${chain.settings.chainId}`,
+          asset: getAddress(address),
+          amount: String(amount),
+          payTo: getAddress(payTo),
+          maxTimeoutSeconds: HOLDS_S,
+          extra: { ...domain },
+        }
+        return [{ chain, requirements }]
+      }),
+    )
+
+/** What a client is told that has to pay, or to pay otherwise. */
+export const paymentRequired = (
+  publicUrl: string,
+  terms: PaymentTerms[],
+  error: string,
+): PaymentRequired => ({
+  x402Version: 2,
+  error,
+  resource: {
+    url: `${publicUrl}${basePath}/balance/topup`,
+    description: 'Prepaid balance of your account',
+    mimeType: 'application/json',
+  },
+  accepts: terms.map(({ requirements }) => requirements),
+})

@@ -1,0 +1,87 @@
+import { type Address, getAddress, type Hex, isAddress, isAddressEqual, isHex } from 'viem'
+import { z } from 'zod'
+import type { AuthorizedTransfer } from '../../chain/gas-wallet.ts'
+import { PaymentRefused } from './payment-refused.ts'
+import type { PaymentTerms } from './payment-terms.ts'
+
+/** Longer than any signature of a contract account that is worth its gas. */
+const LONGEST_SIGNATURE = 4_096
+const LARGEST = 2n ** 256n
+
+const AddressText = z
+  .string()
+  .refine((text) => isAddress(text, { strict: false }), 'Expected an address')
+  .transform((text): Address => getAddress(text))
+const HexText = (longest: number) =>
+  z
+    .string()
+    .max(longest)
+    .refine((text): text is Hex => isHex(text) && text.length % 2 === 0, 'Expected hexadecimal digits')
+const Uint256 = z
+  .string()
+  .regex(/^\d{1,78}$/, 'Expected a whole number')
+  .transform(BigInt)
+  .refine((number) => number < LARGEST, 'Expected at most 256 bits')
+
+/** PaymentPayload of x402 version 2, of the scheme `exact` by EIP-3009. */
+const Payment = z.object({
+  x402Version: z.literal(2),
+  accepted: z.object({ scheme: z.string(), network: z.string(), asset: z.string() }),
+  payload: z.object({
+    signature: HexText(LONGEST_SIGNATURE),
+    authorization: z.object({
+      from: AddressText,
+      to: AddressText,
+      value: Uint256,
+      validAfter: Uint256,
+      validBefore: Uint256,
+      nonce: HexText(66).refine((text) => text.length === 66, 'Expected 32 bytes'),
+    }),
+  }),
+})
+
+/**
+ * Reads a payment, and finds which of the terms it keeps: the network and the token that it names, and exactly the
+ * amount and the address that are signed.
+ * @param presented base64 of JSON, or what stood in it
+ * @throws PaymentRefused
+ */
+export function readPayment(
+  presented: unknown,
+  terms: PaymentTerms[],
+): PaymentTerms & { transfer: AuthorizedTransfer } {
+  const result = Payment.safeParse(typeof presented === 'string' ? decode(presented) : presented)
+  if (!result.success) {
+    const reasons = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+    throw new PaymentRefused('payment_malformed', `The payment cannot be read: ${reasons.join('; ')}`)
+  }
+  const { accepted, payload } = result.data
+  const { authorization, signature } = payload
+  const meant = terms.find(
+    ({ requirements: { scheme, network, asset } }) =>
+      scheme === accepted.scheme &&
+      network === accepted.network &&
+      asset.toLowerCase() === accepted.asset.toLowerCase(),
+  )
+  if (!meant) {
+    const wanted = `${accepted.scheme} of ${accepted.asset} on ${accepted.network}`.slice(0, 200)
+    throw new PaymentRefused('payment_not_accepted', `Not asked for: ${wanted}`)
+  }
+  const { amount, payTo, asset } = meant.requirements
+  if (authorization.value !== BigInt(amount)) {
+    const message = `${authorization.value} is signed, and ${amount} was asked for`
+    throw new PaymentRefused('payment_not_accepted', message)
+  }
+  if (!isAddressEqual(authorization.to, payTo as Address)) {
+    throw new PaymentRefused('payment_not_accepted', `${authorization.to} is paid, and not ${payTo}`)
+  }
+  return { ...meant, transfer: { ...authorization, signature, token: asset as Address } }
+}
+
+function decode(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64').toString('utf8'))
+  } catch {
+    throw new PaymentRefused('payment_malformed', 'The payment is not JSON in base64')
+  }
+}

@@ -1,0 +1,23 @@
+import type { Chain } from '../../chain/chain-port.ts'
+import type { Services } from '../../services.ts'
+import { followPayment } from './follow-payment.ts'
+import { openPayments, unminedPayments } from './payment-store.ts'
+
+/**
+ * Sends again what the chain does not have, of settled payments too: a reorganisation drops transactions, and those of
+ * the gas wallet wait for each other. Then writes down what came of those that are open. What arrived is credited by the
+ * watcher of the chain. Takes no input, and can be killed at any point.
+ */
+export async function settlePayments(services: Services, chain: Chain): Promise<void> {
+  const wallet = chain.gasWallet
+  if (!wallet) return
+  const { chainId } = chain.settings
+  const sent = await unminedPayments(services.db, {
+    chainId,
+    wallet: wallet.address,
+    minedCount: await wallet.minedCount(),
+  })
+  for (const { raw_tx } of sent) await wallet.broadcast(raw_tx)
+  for (const payment of await openPayments(services.db, chainId))
+    await followPayment(services, chain, payment)
+}

@@ -1,0 +1,221 @@
+import { eip3009ABI } from '@x402/evm'
+import { encodeFunctionData, type Hex, parseSignature } from 'viem'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { DemoChains } from '../../chain/demo-chains.ts'
+import type { GasWallet } from '../../chain/gas-wallet.ts'
+import { startTestChains, testWallet } from '../../chain/testing.ts'
+import { type Customer, usd } from '../testing.ts'
+import { settlePayments } from './settle-payments.ts'
+import { type Payer, present, signPayment, termsOf, type X402World, x402World } from './testing.ts'
+
+/*
+ * What becomes of a payment when something goes wrong between its signature and its credit.
+ */
+
+let demo: DemoChains
+let world: X402World
+let customer: Customer
+let payer: Payer
+let gasWallet: GasWallet
+let broadcast: GasWallet['broadcast']
+
+beforeAll(async () => {
+  demo = await startTestChains()
+  world = await x402World(demo)
+  await world.look()
+  gasWallet = world.services.chains[0]!.gasWallet!
+  broadcast = gasWallet.broadcast
+})
+afterAll(async () => {
+  await demo.stop()
+  await world?.close()
+})
+beforeEach(async () => {
+  gasWallet.broadcast = broadcast
+  customer = await world.customer()
+  payer = await world.payer([{ symbol: 'USDC', amount: usd(10) }])
+})
+
+const wallet = () => testWallet(demo.chains[0]!, demo.demo.faucet_key)
+const sign = async (amount = 3) => signPayment(payer, await termsOf(customer, { amount }))
+type Payment = Awaited<ReturnType<typeof sign>>
+
+const statusOf = async () => {
+  const { rows } = await world.services.db.query<{ status: string }>(
+    'select status from x402_payment where account_id = $1',
+    [customer.accountId],
+  )
+  return rows.map(({ status }) => status)
+}
+const expectPaidOnce = async (amount = 3) => {
+  await world.settle()
+  await world.settle()
+  expect(await customer.balance()).toMatchObject({ available: usd(amount) })
+  expect(await wallet().balance('USDC', payer.address)).toBe(usd(10 - amount))
+  await world.expectBooksToBalance()
+}
+/** Somebody else sends what the customer signed. */
+const sendElsewhere = ({ payload, accepted }: Payment) => {
+  const { from, to, value, validAfter, validBefore, nonce } = payload.authorization
+  const { r, s, yParity } = parseSignature(payload.signature)
+  const transfer = [from, to, BigInt(value!), BigInt(validAfter!), BigInt(validBefore!), nonce] as const
+  const data = encodeFunctionData({
+    abi: eip3009ABI,
+    functionName: 'transferWithAuthorization',
+    args: [...transfer, 27 + yParity, r, s],
+  })
+  return wallet().send({ to: accepted.asset, data })
+}
+
+test('behavior: killed after the broadcast, the next service finds the payment on the chain and credits it once', async () => {
+  const payment = await sign()
+  gasWallet.broadcast = async (raw) => {
+    await broadcast(raw)
+    throw new Error('killed')
+  }
+  expect((await present(customer, 3, payment)).status).toBe(500)
+  expect(await statusOf()).toEqual(['sent'])
+  expect((await customer.balance()).available).toBe(0n)
+  gasWallet.broadcast = broadcast
+  await settlePayments(world.services, world.services.chains[0]!)
+  await expectPaidOnce()
+  expect(await statusOf()).toEqual(['settled'])
+  expect(await present(customer, 3, payment)).toMatchObject({
+    status: 200,
+    body: { balance: '3.00', invoice: { status: 'paid' }, settlement: { success: true } },
+  })
+  await expectPaidOnce()
+})
+
+test('behavior: killed before the broadcast, the next service sends what was written down', async () => {
+  const payment = await sign()
+  gasWallet.broadcast = async () => {
+    throw new Error('killed')
+  }
+  expect((await present(customer, 3, payment)).status).toBe(500)
+  gasWallet.broadcast = broadcast
+  await settlePayments(world.services, world.services.chains[0]!)
+  await settlePayments(world.services, world.services.chains[0]!)
+  await expectPaidOnce()
+  expect(await statusOf()).toEqual(['settled'])
+})
+
+test('behavior: a transaction that nobody has seen yet is pending, not failed, and is credited when it is seen', async () => {
+  const payment = await sign()
+  const { client } = wallet()
+  await client.request({ method: 'evm_setAutomine' as never, params: [false] as never })
+  try {
+    const { status, body, headers } = await present(customer, 3, payment)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      balance: '0.00',
+      invoice: { status: 'unpaid' },
+      settlement: {
+        success: false,
+        errorReason: 'settlement_pending',
+        transaction: expect.stringMatching(/^0x/),
+      },
+    })
+    expect(headers['payment-response']).toBeDefined()
+    expect(await statusOf()).toEqual(['sent'])
+  } finally {
+    await client.request({ method: 'evm_setAutomine' as never, params: [true] as never })
+  }
+  await client.request({ method: 'evm_mine' as never })
+  await settlePayments(world.services, world.services.chains[0]!)
+  await expectPaidOnce()
+})
+
+test('behavior: sent by somebody else before it is presented, it is credited once and not asked for again', async () => {
+  const payment = await sign()
+  await sendElsewhere(payment)
+  expect(await present(customer, 3, payment)).toMatchObject({
+    status: 409,
+    body: { code: 'payment_arrived', fix: expect.stringContaining('Do not pay again') },
+  })
+  await expectPaidOnce()
+})
+
+test('behavior: sent by somebody else while the service sends it, it is settled all the same', async () => {
+  const payment = await sign()
+  gasWallet.broadcast = async (raw) => {
+    await sendElsewhere(payment)
+    await broadcast(raw)
+  }
+  expect(await present(customer, 3, payment)).toMatchObject({
+    status: 200,
+    body: { balance: '3.00', settlement: { success: true } },
+  })
+  await expectPaidOnce()
+  expect(await world.deposits(customer.accountId)).toHaveLength(1)
+})
+
+test('behavior: dropped by a reorganisation, it is taken back, sent again and credited again', async () => {
+  expect((await present(customer, 3, await sign())).status).toBe(200)
+  await world.look()
+  const { client } = wallet()
+  await client.request({ method: 'anvil_reorg' as never, params: [1, []] as never })
+  await client.request({ method: 'anvil_dropAllTransactions' as never })
+  await world.look()
+  expect((await customer.balance()).available).toBe(0n)
+  expect(await world.deposits(customer.accountId)).toMatchObject([{ status: 'orphaned' }])
+  await settlePayments(world.services, world.services.chains[0]!)
+  await expectPaidOnce()
+})
+
+test('error: tokens that went elsewhere meanwhile: the chain takes nothing, and neither invoice nor credit is left', async () => {
+  const payment = await sign(10)
+  const away = await signPayment(payer, {
+    ...payment.accepted,
+    payTo: `0x${'33'.repeat(20)}`,
+    amount: '5000000',
+  })
+  gasWallet.broadcast = async (raw) => {
+    await sendElsewhere(away)
+    await broadcast(raw)
+  }
+  expect(await present(customer, 10, payment)).toMatchObject({
+    status: 402,
+    body: { code: 'payment_failed' },
+  })
+  expect(await statusOf()).toEqual(['failed'])
+  await world.settle()
+  expect((await customer.balance()).available).toBe(0n)
+  expect((await customer.get('/invoices')).body).toMatchObject([{ status: 'cancelled' }])
+
+  await wallet().pay('USDC', payer.address, usd(5))
+  gasWallet.broadcast = broadcast
+  expect(await present(customer, 10, payment)).toMatchObject({ status: 200, body: { balance: '10.00' } })
+})
+
+test('error: a gas wallet without coins takes no payment, and nothing is charged', async () => {
+  const { client } = wallet()
+  const setBalance = (value: Hex) =>
+    client.request({ method: 'anvil_setBalance' as never, params: [world.gasWallet, value] as never })
+  const before = await client.getBalance({ address: world.gasWallet })
+  await setBalance('0x0')
+  try {
+    expect(await present(customer, 3, await sign())).toMatchObject({
+      status: 503,
+      body: { code: 'settlement_unavailable' },
+    })
+    expect(await statusOf()).toEqual([])
+  } finally {
+    await setBalance(`0x${before.toString(16)}`)
+  }
+})
+
+test('error: a chain that does not answer is no reason to doubt the payment', async () => {
+  const { payerOf } = gasWallet
+  gasWallet.payerOf = async () => {
+    throw new Error('No node answers')
+  }
+  try {
+    expect(await present(customer, 3, await sign())).toMatchObject({
+      status: 503,
+      body: { code: 'settlement_unavailable' },
+    })
+  } finally {
+    gasWallet.payerOf = payerOf
+  }
+})
