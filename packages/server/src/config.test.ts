@@ -213,7 +213,24 @@ describe('production profile', () => {
       { setting: 'COINRACK_CHAINS', code: 'unsafe_setting' },
     ])
   })
+
+  test('error: refuses a gas wallet whose key everyone knows', () => {
+    const key = mnemonicToAccount('test test test test test test test test test test test junk').getHdKey()
+    const COINRACK_X402_KEY = Buffer.from(key.privateKey!).toString('hex')
+    expect(problemsOf({ ...production, COINRACK_X402_KEY })).toMatchObject([
+      { setting: 'COINRACK_X402_KEY', code: 'unsafe_setting' },
+    ])
+  })
 })
+
+test.each(['12', `0x${'0'.repeat(64)}`, 'f'.repeat(64), 'z'.repeat(64)])(
+  'error: %s is no key of a gas wallet, and is not shown',
+  (COINRACK_X402_KEY) => {
+    const [problem] = problemsOf({ COINRACK_X402_KEY })
+    expect(problem).toMatchObject({ setting: 'COINRACK_X402_KEY', code: 'invalid_setting' })
+    expect(problem!.message).not.toContain(COINRACK_X402_KEY)
+  },
+)
 
 describe('a pool of addresses', () => {
   test('default: networks without their ends, ranges and single addresses', () => {

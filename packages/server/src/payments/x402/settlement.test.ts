@@ -67,39 +67,6 @@ const sendElsewhere = ({ payload, accepted }: Payment) => {
   return wallet().send({ to: accepted.asset, data })
 }
 
-test('behavior: killed after the broadcast, the next service finds the payment on the chain and credits it once', async () => {
-  const payment = await sign()
-  gasWallet.broadcast = async (raw) => {
-    await broadcast(raw)
-    throw new Error('killed')
-  }
-  expect((await present(customer, 3, payment)).status).toBe(500)
-  expect(await statusOf()).toEqual(['sent'])
-  expect((await customer.balance()).available).toBe(0n)
-  gasWallet.broadcast = broadcast
-  await settlePayments(world.services, world.services.chains[0]!)
-  await expectPaidOnce()
-  expect(await statusOf()).toEqual(['settled'])
-  expect(await present(customer, 3, payment)).toMatchObject({
-    status: 200,
-    body: { balance: '3.00', invoice: { status: 'paid' }, settlement: { success: true } },
-  })
-  await expectPaidOnce()
-})
-
-test('behavior: killed before the broadcast, the next service sends what was written down', async () => {
-  const payment = await sign()
-  gasWallet.broadcast = async () => {
-    throw new Error('killed')
-  }
-  expect((await present(customer, 3, payment)).status).toBe(500)
-  gasWallet.broadcast = broadcast
-  await settlePayments(world.services, world.services.chains[0]!)
-  await settlePayments(world.services, world.services.chains[0]!)
-  await expectPaidOnce()
-  expect(await statusOf()).toEqual(['settled'])
-})
-
 test('behavior: a transaction that nobody has seen yet is pending, not failed, and is credited when it is seen', async () => {
   const payment = await sign()
   const { client } = wallet()

@@ -20,7 +20,10 @@ export async function x402World({ chains, demo }: DemoChains, env: Record<string
   return {
     ...world,
     topupUrl,
+    /** Of the gas wallet. */
+    key,
     gasWallet: privateKeyToAddress(key),
+    databaseUrl: world.services.db.options.connectionString,
 
     /** Somebody with tokens, and without coins for gas. */
     async payer(tokens: { symbol: TokenSymbol; amount: bigint }[], chain: ChainSettings = chains[0]!) {
@@ -118,8 +121,8 @@ export async function signPayment(
 }
 
 /** Presents a payment by REST. */
-export const present = (customer: Customer, amount: number, payment: unknown) =>
-  customer.post('/balance/topup', { amount }, { 'payment-signature': encode(payment) })
+export const present = (customer: Customer, amount: number, payment: unknown, headers = {}) =>
+  customer.post('/balance/topup', { amount }, { 'payment-signature': encodePayment(payment), ...headers })
 
-const encode = (payment: unknown) =>
+export const encodePayment = (payment: unknown) =>
   typeof payment === 'string' ? payment : Buffer.from(JSON.stringify(payment)).toString('base64')

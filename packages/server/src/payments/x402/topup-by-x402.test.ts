@@ -120,6 +120,16 @@ test('behavior: the same payment many times at once is settled and credited once
   expect((await customer.get('/invoices')).body).toHaveLength(1)
 })
 
+test('behavior: another payment under the same Idempotency-Key is not taken', async () => {
+  const terms = await termsOf(customer, { amount: 3 })
+  const payAs = async (key: string) =>
+    present(customer, 3, await signPayment(payer, terms), { 'idempotency-key': key })
+  const first = await payAs('once')
+  expect(first.status).toBe(200)
+  expect((await payAs('once')).body).toEqual(first.body)
+  expect(await wallet().balance('USDC', payer.address)).toBe(usd(7))
+})
+
 test('behavior: many customers at once get transactions of the gas wallet that follow each other', async () => {
   const all: { one: Customer; payment: unknown }[] = []
   for (let count = 0; count < 8; count++) {
