@@ -217,7 +217,7 @@ describe('production profile', () => {
   test('error: refuses a gas wallet whose key everyone knows', () => {
     const key = mnemonicToAccount('test test test test test test test test test test test junk').getHdKey()
     const COINRACK_X402_KEY = Buffer.from(key.privateKey!).toString('hex')
-    expect(problemsOf({ ...production, COINRACK_X402_KEY })).toMatchObject([
+    expect(problemsOf({ ...production, COINRACK_X402_KEY }, productionFiles)).toMatchObject([
       { setting: 'COINRACK_X402_KEY', code: 'unsafe_setting' },
     ])
   })

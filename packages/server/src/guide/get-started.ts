@@ -51,7 +51,7 @@ export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }
       ]),
     ),
     payment:
-      'USDC, USDT or PYUSD on Base, Ethereum or Polygon; at least 3 USD. What arrives is what is credited, also when it is late, partial or too much.',
+      'USDC, USDT or PYUSD on Base, Ethereum or Polygon; at least 3 USD. What arrives is what is credited, also when it is late, partial or too much. With a wallet of your own and no coins for gas: topup_balance with method x402, signed and credited in one call.',
     you_are_here: {
       authenticated: caller !== undefined,
       balance,
