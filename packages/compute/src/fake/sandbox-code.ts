@@ -1,0 +1,59 @@
+import type { CodeLanguage, TaskEnd } from '../sandbox-channel.ts'
+
+/** Runs code after what ran in its context, and says on descriptor 3 what came of it. */
+const PYTHON = `
+import ast, contextlib, io, json, os, sys, traceback
+before, code = json.loads(sys.argv[1])
+scope = {"__name__": "__main__"}
+for piece in before:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(Exception):
+        exec(piece, scope)
+report = {"results": []}
+try:
+    tree = ast.parse(code)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "<code>", "exec"), scope)
+    if last is not None:
+        value = eval(compile(ast.Expression(last.value), "<code>", "eval"), scope)
+        if value is not None:
+            report["results"].append({"data": {"text/plain": repr(value)}, "isMain": True})
+except Exception as error:
+    report["error"] = {"name": type(error).__name__, "value": str(error), "traceback": traceback.format_exc()}
+    sys.stderr.write(traceback.format_exc())
+os.write(3, json.dumps(report).encode())
+sys.exit(1 if "error" in report else 0)
+`
+
+const NODE = `
+const vm = require('node:vm'), fs = require('node:fs'), util = require('node:util')
+const [before, code] = JSON.parse(process.argv[1])
+const scope = vm.createContext({ ...globalThis, require, process, Buffer, setTimeout, console: { log() {}, error() {} } })
+for (const piece of before) try { vm.runInContext(piece, scope) } catch {}
+scope.console = console
+const report = { results: [] }
+try {
+  const value = vm.runInContext(code, scope)
+  if (value !== undefined)
+    report.results.push({ data: { 'text/plain': util.inspect(value) }, isMain: true })
+} catch (error) {
+  report.error = { name: error.name, value: error.message, traceback: error.stack }
+  console.error(error.stack)
+  process.exitCode = 1
+}
+fs.writeSync(3, JSON.stringify(report))
+`
+
+export function codeCommand(language: CodeLanguage, before: string[], code: string): string[] {
+  const input = JSON.stringify([before, code])
+  if (language === 'python') return ['python3', '-c', PYTHON, input]
+  if (language === 'node') return [process.execPath, '-e', NODE, input]
+  const quiet = before.map((piece) => `eval ${quote(piece)} >/dev/null 2>&1`)
+  return ['/bin/bash', '-c', [...quiet, `eval ${quote(code)}`].join('\n')]
+}
+
+/** Of a language that says nothing, nothing. */
+export function readReport(text: string): Pick<TaskEnd, 'results' | 'error'> {
+  return text === '' ? { results: [] } : JSON.parse(text)
+}
+
+const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,0 +1,235 @@
+import type { Duplex, Readable } from 'node:stream'
+
+/**
+ * The port through which the service works inside a running sandbox, by an agent that runs there. Whoever has the
+ * sandbox may have changed the agent: it may be gone, slow or lie, and what comes of it is bytes within limits.
+ * Work goes on when the service ends; what it wrote can be read afterwards. All calls throw SandboxError:
+ * `sandbox_unknown`, `sandbox_paused`, `sandbox_ended`, `guest_failed`, and what they name.
+ */
+export interface SandboxChannel {
+  tasks: SandboxTasks
+  files: SandboxFiles
+  contexts: CodeContexts
+  /** Connects to a TCP port of the sandbox's own loopback. Half-open as TCP is. Throws `port_refused`, `too_many`. */
+  connect(id: string, port: number): Promise<Duplex>
+  /** What the sandbox uses now, as it says itself. */
+  metrics(id: string): Promise<SandboxMetrics>
+}
+
+/** Programs, and pieces of code, that run in a sandbox. */
+export interface SandboxTasks {
+  /**
+   * Starts a task, and returns when it runs. A task that is known already is not started again.
+   * @param taskId of the caller's making: up to 64 letters, digits, `_` and `-`
+   * Throws `spec_invalid` (no such user or folder), `context_unknown`, `language_unknown`, `too_many`.
+   */
+  start(id: string, taskId: string, request: TaskRequest): Promise<void>
+  /**
+   * What the task wrote from these offsets on. Waits up to `waitMs` for more than nothing, or for its end; nothing is
+   * lost between reads but what the task's `overflow` says. May be asked again, also from earlier offsets, unless the
+   * task waits for its reader: that one needs no more what is before the offsets. Throws `task_unknown`.
+   */
+  read(id: string, taskId: string, from: TaskOffsets, options?: { waitMs?: number }): Promise<TaskOutput>
+  /** Typed into its input; waits while the task does not read. `end` closes it. Throws `task_unknown`, `task_ended`. */
+  write(id: string, taskId: string, input: Uint8Array, options?: { end?: boolean }): Promise<void>
+  /**
+   * To the task's whole process group; `SIGKILL` reaches all that it started, and code in a context stops by `SIGINT`
+   * without losing the context. One that has ended is fine. Throws `task_unknown`.
+   */
+  signal(id: string, taskId: string, signal: TaskSignal): Promise<void>
+  /** Throws `task_unknown`, and `spec_invalid` when it has no terminal. */
+  resize(id: string, taskId: string, size: TerminalSize): Promise<void>
+  list(id: string): Promise<TaskInfo[]>
+  /** Kills it, and forgets what it wrote. An unknown one is fine. */
+  remove(id: string, taskId: string): Promise<void>
+}
+
+export type TaskSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2'
+
+export interface TerminalSize {
+  columns: number
+  rows: number
+}
+
+export interface TaskRequest {
+  /** A shell's command (`/bin/bash -c`), a program with its arguments, or code for an interpreter. */
+  run:
+    | { command: string }
+    | { program: string[] }
+    | { code: string; language: CodeLanguage; context?: string }
+  /** Default: the user's home; of code in a context, the context's. */
+  cwd?: string
+  /** Added to the sandbox's own. */
+  env?: Record<string, string>
+  /** A name of /etc/passwd. Default `user`, who may become root by `sudo`. */
+  user?: string
+  /** It is killed after so long. Default: never. */
+  timeoutMs?: number
+  /** It gets a terminal, whose output is all in `stdout`. Not for code. */
+  terminal?: TerminalSize
+  /** Whether its input is open for `write`. Default: it is empty. A terminal's is always open. */
+  stdin?: boolean
+  /**
+   * When more than `OUTPUT_BYTES` of an output were not read: `wait` holds the task up until they are, `drop` forgets
+   * the oldest. Default `drop`.
+   */
+  overflow?: 'wait' | 'drop'
+}
+
+export type CodeLanguage = 'python' | 'node' | 'bash'
+
+export interface TaskOffsets {
+  stdout: number
+  stderr: number
+}
+
+/** What is kept of each output of a task. */
+export const OUTPUT_BYTES = 1024 * 1024
+/** Of a sandbox, those that run and those that ended last together. */
+export const TASKS = 256
+
+export interface TaskOutput {
+  stdout: Uint8Array
+  stderr: Uint8Array
+  /** Where these begin: later than asked for when the oldest was dropped. */
+  from: TaskOffsets
+  /** Where to read on. */
+  next: TaskOffsets
+  /** Undefined while it runs, and until all that it wrote is in a read. */
+  end?: TaskEnd
+}
+
+export interface TaskEnd {
+  /** Of the program; of code 0, or 1 when it threw. Undefined when a signal ended it. */
+  exitCode?: number
+  /** The signal that ended it. */
+  signal?: string
+  timedOut: boolean
+  durationMs: number
+  /** Of code in a context: what its last expression is, and what it displayed, in the order of display. */
+  results: CodeResult[]
+  /** Of code: what it threw. */
+  error?: CodeError
+}
+
+/** One thing in all the forms that it has, as text (`image/png` in base64): `text/plain` is always there. */
+export interface CodeResult {
+  data: Record<string, string>
+  /** It is the last expression, not a display. */
+  isMain: boolean
+}
+
+export interface CodeError {
+  name: string
+  value: string
+  traceback: string
+}
+
+export interface TaskInfo {
+  taskId: string
+  /** The command, program or language. */
+  title: string
+  isRunning: boolean
+  /** Of its first process. Of code in a context, of the interpreter. */
+  pid?: number
+  startedAt: Date
+}
+
+/** Interpreters that keep what was defined in them from one piece of code to the next. */
+export interface CodeContexts {
+  /**
+   * Known already: nothing is done. `python`, `node` and `bash` are there, without a call, by these names.
+   * @param contextId of the caller's making: up to 64 letters, digits, `_` and `-`
+   * Throws `language_unknown`, `spec_invalid`, `too_many`.
+   */
+  create(id: string, contextId: string, request: { language: CodeLanguage; cwd?: string }): Promise<void>
+  list(id: string): Promise<CodeContext[]>
+  /** Empties it: code that runs in it is killed. Throws `context_unknown`. */
+  restart(id: string, contextId: string): Promise<void>
+  /** An unknown one is fine. */
+  remove(id: string, contextId: string): Promise<void>
+}
+
+export interface CodeContext {
+  contextId: string
+  language: CodeLanguage
+  cwd: string
+}
+
+/** Files of a sandbox. Paths that do not begin with `/` are of the user's home. `file_refused` says what is in the way. */
+export interface SandboxFiles {
+  stat(id: string, path: string, options?: FileOptions): Promise<FileInfo>
+  /** What is in a folder, sorted by path, and in those below it down to `depth` (default 1); at most 10,000. */
+  list(id: string, path: string, options?: FileOptions & { depth?: number }): Promise<FileInfo[]>
+  /** The stream has to be read or destroyed. @param options.length default: to its end */
+  read(
+    id: string,
+    path: string,
+    options?: FileOptions & { offset?: number; length?: number },
+  ): Promise<FileStream>
+  /**
+   * Replaces the file, or makes it and the folders on the way, when the source has ended: if anything fails before,
+   * the file is as it was. @param options.mode of a new file, default 0o644 @returns its size
+   */
+  write(
+    id: string,
+    path: string,
+    source: AsyncIterable<Uint8Array>,
+    options?: FileOptions & { mode?: number },
+  ): Promise<number>
+  /** With the folders on the way. There already: nothing is done. */
+  makeFolder(id: string, path: string, options?: FileOptions): Promise<void>
+  move(id: string, from: string, to: string, options?: FileOptions): Promise<void>
+  /** A folder with all that is in it. One that is not there is fine. */
+  remove(id: string, path: string, options?: FileOptions): Promise<void>
+  /**
+   * Changes in a folder from the moment on that this resolves, until the signal aborts; `overflow` when there were too
+   * many to tell.
+   */
+  watch(
+    id: string,
+    path: string,
+    options: FileOptions & { recursive?: boolean; signal: AbortSignal },
+  ): Promise<AsyncIterable<FileEvent>>
+}
+
+export interface FileOptions {
+  /** Whose rights are used, and to whom new files belong. Default `user`. */
+  user?: string
+}
+
+export interface FileInfo {
+  path: string
+  type: 'file' | 'folder' | 'link' | 'other'
+  size: number
+  /** The permission bits. */
+  mode: number
+  user: string
+  group: string
+  modifiedAt: Date
+  /** Of a link. */
+  target?: string
+}
+
+export interface FileStream {
+  content: Readable
+  /** Of the whole file. */
+  size: number
+}
+
+export interface FileEvent {
+  type: 'created' | 'written' | 'removed' | 'renamed' | 'mode' | 'overflow'
+  /** Relative to the watched folder. */
+  path: string
+}
+
+export interface SandboxMetrics {
+  /** Seconds of all processors since its kernel booted, which may have been in a template. */
+  cpuSeconds: number
+  vcpus: number
+  memoryUsedBytes: number
+  memoryTotalBytes: number
+  diskUsedBytes: number
+  diskTotalBytes: number
+  processes: number
+}

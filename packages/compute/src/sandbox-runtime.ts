@@ -1,0 +1,170 @@
+import type { SandboxNetwork } from './sandbox-network.ts'
+
+/**
+ * The port through which the service runs code sandboxes, each a virtual machine of its own, on one host (or cluster).
+ * A runtime knows sandboxes by id and nothing of customers or money. Every call may be repeated, and may be cut short
+ * by a kill at any point and then repeated; calls for one sandbox take their turns. All throw SandboxError.
+ */
+export interface SandboxRuntime {
+  /**
+   * Makes the sandbox and lets it run: when this returns, it takes work over its channel. One that was made already
+   * stays as it is, also paused or ended. Of calls at the same moment one sandbox comes; of one that failed or was cut
+   * short nothing is observed, and it may be made again.
+   * Throws `template_unknown`, `template_not_ready`, `snapshot_damaged`, `spec_invalid`, `unsupported`, `no_space`,
+   * `guest_failed`.
+   */
+  ensure(spec: SandboxSpec): Promise<void>
+  /**
+   * Every sandbox that there is, by id: cheap for thousands, since it asks the host alone, once. What is not in it does
+   * not exist.
+   */
+  observe(): Promise<ReadonlyMap<string, SandboxObservation>>
+  /** Nothing of the sandbox is left. An unknown one is fine. */
+  destroy(id: string): Promise<SandboxEnd>
+  /**
+   * Stops the sandbox and keeps its memory and disk on the host's disk, with their sums; the host's memory is free
+   * again. Paused already: nothing is done. When it fails, it runs on.
+   * Throws `sandbox_unknown`, `sandbox_ended`, `no_space`, `guest_failed`.
+   */
+  pause(id: string): Promise<void>
+  /**
+   * Lets a paused sandbox go on where it stopped, with the time and the randomness of now. Runs already: nothing is done.
+   * What was kept is checked first, and kept until it runs. Throws `sandbox_unknown`, `sandbox_ended`,
+   * `state_damaged`, `no_space`, `guest_failed`; it is paused then.
+   */
+  resume(id: string): Promise<void>
+  /**
+   * Makes another sandbox that goes on from where this one is now, running or paused, which itself stays as it was, with
+   * a randomness, a name and an environment of its own. Template and size have to be its parent's. Otherwise as `ensure`.
+   * Throws `sandbox_unknown`, `sandbox_ended` and what `ensure` throws.
+   */
+  fork(id: string, spec: SandboxSpec): Promise<void>
+  /**
+   * Keeps what the sandbox is now, running or paused, as a template by this id (`snp_...`), from which sandboxes of the
+   * same processor share, memory and disk are made. It outlives the sandbox. Kept already: nothing is done.
+   * Throws `sandbox_unknown`, `sandbox_ended`, `no_space`, `guest_failed`.
+   */
+  takeSnapshot(id: string, snapshotId: string): Promise<SandboxSnapshot>
+  /** Sandboxes that were made from it live on. An unknown one is fine. */
+  removeSnapshot(snapshotId: string): Promise<void>
+  /** Snapshots that are kept here, so that orphans can be found. */
+  snapshots(): Promise<SandboxSnapshot[]>
+  /**
+   * Makes the network of the sandbox so, now and whenever it goes on: in one step, and connections that are open and
+   * still allowed go on. Throws `sandbox_unknown`, `spec_invalid`, `unsupported`, `guest_failed`.
+   */
+  applyNetwork(id: string, network: SandboxNetwork): Promise<void>
+  /** Whether sandboxes here have networks; where not, they reach nothing, and that is what `applyNetwork` takes. */
+  hasNetworks(): Promise<boolean>
+  templates(): Promise<TemplateStatus[]>
+  /** All that may be given to running sandboxes together: the total, not what is free now. */
+  capacity(): Promise<SandboxCapacity>
+}
+
+/** What may be taken of the host by one sandbox. */
+export interface SandboxSize {
+  /**
+   * Processors: that many as a share when the host is busy, up to the next whole number when it is not. More than one
+   * only whole.
+   */
+  vcpus: number
+  memoryMb: number
+  /** What can be written beside the template. */
+  diskGb: number
+}
+
+export interface SandboxSpec extends SandboxSize {
+  /** The sandbox's identity for ever: `sbx` and 26 characters of Crockford base32. */
+  id: string
+  /** A name of the catalog (`base`, `code-interpreter`), or the id of a snapshot. */
+  template: string
+  /** Of every program in it, unless a task has its own. Names of POSIX, `[A-Za-z_][A-Za-z0-9_]*`; at most 64 KiB. */
+  env?: Record<string, string>
+  /** Default: `closedNetwork`. */
+  network?: SandboxNetwork
+}
+
+export interface SandboxObservation {
+  /** `ended`: by itself, or with the host; it is not coming back, and is there to be destroyed. */
+  state: 'running' | 'paused' | 'ended'
+  /** Why it ended, for the operator. */
+  reason?: string
+  /**
+   * Milliseconds that it has run since it was made, by the clock of the host, pauses left out. Never falls, and never
+   * counts what did not run: of an end that nobody saw, time up to the last observation before it.
+   */
+  ranMs: number
+}
+
+/** What was measured last of a sandbox that is gone. */
+export interface SandboxEnd {
+  /** As of SandboxObservation; undefined when it was not there. */
+  ranMs?: number
+}
+
+export interface SandboxSnapshot {
+  id: string
+  /** Of the sandbox that it was taken of. */
+  size: SandboxSize
+  /** Of the host's disk. */
+  bytes: number
+}
+
+export interface TemplateStatus {
+  /** Of the catalog. */
+  name: string
+  state: 'missing' | 'building' | 'ready' | 'failed'
+  /** The step being built, or why it failed. */
+  detail?: string
+}
+
+export interface SandboxCapacity {
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+}
+
+export type SandboxErrorCode =
+  | 'template_unknown'
+  /** It is known, but not built yet: try later. */
+  | 'template_not_ready'
+  /** This host can never make such a sandbox, or do such a thing. */
+  | 'spec_invalid'
+  /** This host allows sandboxes no networks, or no rules by name. */
+  | 'unsupported'
+  | 'no_space'
+  | 'sandbox_unknown'
+  /** It is paused: resume it first. */
+  | 'sandbox_paused'
+  | 'sandbox_ended'
+  /** What was kept of it is not what was saved. It is not used; what was good before is kept. */
+  | 'state_damaged'
+  /** The snapshot is not what was saved. */
+  | 'snapshot_damaged'
+  /** It did not start, or does not answer in the way that it should. Only this sandbox is concerned. */
+  | 'guest_failed'
+  /** The path is not there, is of another kind, or may not be touched. */
+  | 'file_refused'
+  /** There is no such task in it (any more). */
+  | 'task_unknown'
+  /** The task has ended, or its input is closed. */
+  | 'task_ended'
+  /** There is no such code context in it (any more). */
+  | 'context_unknown'
+  /** The template has no interpreter of that language. */
+  | 'language_unknown'
+  /** Nothing listens there. */
+  | 'port_refused'
+  /** As many tasks, contexts or connections as one sandbox may have. */
+  | 'too_many'
+
+/** What a runtime and its channel throw; `code` is stable, the message says with which values. */
+export class SandboxError extends Error {
+  override name = 'SandboxError'
+  readonly code: SandboxErrorCode
+
+  constructor(code: SandboxErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
