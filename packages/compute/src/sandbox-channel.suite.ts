@@ -180,7 +180,8 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
       await channel.tasks.start(id, 'flood', {
         run: { command: `head -c 3000000 /dev/zero | tr '\\0' x; printf END` },
       })
-      await until('flood', ({ end }) => end !== undefined)
+      while ((await channel.tasks.list(id)).find(({ taskId }) => taskId === 'flood')?.isRunning)
+        await sleep(20)
       const output = await channel.tasks.read(id, 'flood', { stdout: 0, stderr: 0 })
       expect(output.from.stdout).toBeGreaterThan(0)
       const rest = await channel.tasks.read(id, 'flood', { stdout: 3_000_003 - 10, stderr: 0 })

@@ -11,6 +11,7 @@ test('default: version 1', () => {
   expect(written(filesV1(limitsOf(size, disk, '8:0')))).toEqual([
     'cpu.cfs_period_us: 100000',
     'cpu.cfs_quota_us: 200000',
+    'cpu.shares: 2048',
     'memory.limit_in_bytes: 1610612736',
     'pids.max: 130',
     'blkio.throttle.read_bps_device: 8:0 104857600',
@@ -23,16 +24,23 @@ test('default: version 1', () => {
 test('default: version 2', () => {
   expect(written(filesV2(limitsOf(size, disk, '8:0')))).toEqual([
     'cpu.max: 200000 100000',
+    'cpu.weight: 200',
     'memory.max: 1610612736',
     'pids.max: 130',
     'io.max: 8:0 rbps=104857600 wbps=104857600 riops=5000 wiops=5000',
   ])
 })
 
+test('behavior: a share below a whole processor is had against others, not alone', () => {
+  const limits = limitsOf({ vcpus: 1, memoryMb: 512, share: 0.25 }, disk, undefined)
+  expect(written(filesV1(limits)).slice(1, 3)).toEqual(['cpu.cfs_quota_us: 100000', 'cpu.shares: 256'])
+  expect(written(filesV2(limits)).slice(0, 2)).toEqual(['cpu.max: 100000 100000', 'cpu.weight: 25'])
+})
+
 test('behavior: without a disk that can be limited, the rest is', () => {
   const limits = limitsOf(size, disk, undefined)
-  expect(filesV1(limits).map(({ controller }) => controller)).toEqual(['cpu', 'cpu', 'memory', 'pids'])
-  expect(filesV2(limits).map(({ controller }) => controller)).toEqual(['cpu', 'memory', 'pids'])
+  expect(filesV1(limits).map(({ controller }) => controller)).toEqual(['cpu', 'cpu', 'cpu', 'memory', 'pids'])
+  expect(filesV2(limits).map(({ controller }) => controller)).toEqual(['cpu', 'cpu', 'memory', 'pids'])
 })
 
 const V1 = [

@@ -18,11 +18,15 @@ export const defaultDiskLimits: DiskLimits = { megabytes: 200, operations: 10_00
 export interface MachineSize {
   vcpus: number
   memoryMb: number
+  /** Of processor time when the host is busy, in processors. Default: all of `vcpus`. */
+  share?: number
 }
 
 export interface Limits {
   /** Of processor time in each period, in microseconds. */
   cpuQuota: number
+  /** Against those of other machines, in processors. */
+  cpuShare: number
   memoryBytes: number
   processes: number
   /** Where the host's disk can be limited. */
@@ -38,6 +42,9 @@ export interface GroupFile {
 
 const MIB = 1024 ** 2
 const PERIOD = 100_000
+/** What a group has by default, which we give for one processor: in version 1, and in version 2. */
+const SHARES = 1024
+const WEIGHT = 100
 /**
  * What QEMU holds beside the guest's memory: translated code, the screen, tables of the disk. Pages of files count as
  * well and are given back under pressure, so this is about what cannot be.
@@ -48,12 +55,13 @@ const THREADS = 128
 
 /** @param device of the host's disk, `8:0` for one; undefined where it cannot be limited */
 export function limitsOf(
-  { vcpus, memoryMb }: MachineSize,
+  { vcpus, memoryMb, share = vcpus }: MachineSize,
   { megabytes, operations }: DiskLimits,
   device: string | undefined,
 ): Limits {
   return {
     cpuQuota: vcpus * PERIOD,
+    cpuShare: share,
     memoryBytes: (memoryMb + OVERHEAD_MB) * MIB,
     processes: THREADS + vcpus,
     ...(device && { disk: { device, bytes: megabytes * MIB, operations } }),
@@ -61,7 +69,7 @@ export function limitsOf(
 }
 
 /** For a group in each hierarchy of version 1. Its limits of writing hold for what goes past the host's page cache. */
-export function filesV1({ cpuQuota, memoryBytes, processes, disk }: Limits): GroupFile[] {
+export function filesV1({ cpuQuota, cpuShare, memoryBytes, processes, disk }: Limits): GroupFile[] {
   const throttle = (file: string, value: number) => ({
     controller: 'blkio' as const,
     file: `blkio.throttle.${file}_device`,
@@ -70,6 +78,7 @@ export function filesV1({ cpuQuota, memoryBytes, processes, disk }: Limits): Gro
   return [
     { controller: 'cpu', file: 'cpu.cfs_period_us', text: String(PERIOD) },
     { controller: 'cpu', file: 'cpu.cfs_quota_us', text: String(cpuQuota) },
+    { controller: 'cpu', file: 'cpu.shares', text: String(Math.round(cpuShare * SHARES)) },
     { controller: 'memory', file: 'memory.limit_in_bytes', text: String(memoryBytes) },
     { controller: 'pids', file: 'pids.max', text: String(processes) },
     ...(disk
@@ -84,11 +93,12 @@ export function filesV1({ cpuQuota, memoryBytes, processes, disk }: Limits): Gro
 }
 
 /** For a group of the one hierarchy of version 2. */
-export function filesV2({ cpuQuota, memoryBytes, processes, disk }: Limits): GroupFile[] {
+export function filesV2({ cpuQuota, cpuShare, memoryBytes, processes, disk }: Limits): GroupFile[] {
   const each = disk && ['rbps', 'wbps'].map((name) => `${name}=${disk.bytes}`)
   const operations = disk && ['riops', 'wiops'].map((name) => `${name}=${disk.operations}`)
   return [
     { controller: 'cpu', file: 'cpu.max', text: `${cpuQuota} ${PERIOD}` },
+    { controller: 'cpu', file: 'cpu.weight', text: String(Math.max(Math.round(cpuShare * WEIGHT), 1)) },
     { controller: 'memory', file: 'memory.max', text: String(memoryBytes) },
     { controller: 'pids', file: 'pids.max', text: String(processes) },
     ...(disk

@@ -13,8 +13,8 @@ beforeEach(async () => {
 afterEach(() => rm(cacheFolder, { recursive: true }))
 
 async function putImage(index: number) {
-  const { image, hash } = await readRecipe(osImages[index]!)
-  const folder = join(cacheFolder, 'images', `${image.slug}-${hash}`)
+  const { slug, hash } = await readRecipe(osImages[index]!)
+  const folder = join(cacheFolder, 'images', `${slug}-${hash}`)
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'disk.qcow2'), '')
 }

@@ -2,14 +2,12 @@ import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { DriverError, type ImageStatus } from '../vps-driver.ts'
-import { type DebianImage, osImages } from './catalog.ts'
 import { findDebianMirror } from './debian-mirror.ts'
 import type { OwnImage } from './disk-images.ts'
-import { BUILD_SCRIPT, type Recipe, ROOTFS, readRecipe } from './recipe.ts'
+import { osRecipes, type Recipe, type RecipeBook } from './recipe.ts'
 
 /** A built image. Its files never change; another recipe makes another folder. */
 export interface BuiltImage extends OwnImage {
-  image: DebianImage
   kernel: string
   initrd: string
 }
@@ -27,16 +25,22 @@ const DISK_GB = 2
 const BUILD_TIMEOUT_MS = 60 * 60_000
 
 /** Images under `cacheFolder`, each in a folder named by its recipe. Building needs root; using does not. */
-export function createImageStore({ cacheFolder }: { cacheFolder: string }): ImageStore {
+export function createImageStore({
+  cacheFolder,
+  recipes = osRecipes,
+}: {
+  cacheFolder: string
+  /** Default: those of the operating systems. */
+  recipes?: RecipeBook
+}): ImageStore {
   const folder = join(cacheFolder, 'images')
   const builds = new Map<string, Promise<BuiltImage>>()
   const progress = new Map<string, string>()
   const failures = new Map<string, string>()
 
   const find = async (slug: string): Promise<{ recipe: Recipe; built: BuiltImage; isReady: boolean }> => {
-    const image = osImages.find((candidate) => candidate.slug === slug)
-    if (!image) throw new DriverError('image_unknown', `There is no image "${slug}"`)
-    const recipe = await readRecipe(image)
+    if (!recipes.slugs.includes(slug)) throw new DriverError('image_unknown', `There is no image "${slug}"`)
+    const recipe = await recipes.read(slug)
     const built = builtImage(folder, recipe)
     return { recipe, built, isReady: await exists(built.disk) }
   }
@@ -48,21 +52,11 @@ export function createImageStore({ cacheFolder }: { cacheFolder: string }): Imag
       throw new Error(
         `Image ${slug} is not built yet, and building installs a Debian, which needs root: start once as root with the same cache folder (${cacheFolder})`,
       )
-    const { main, security } = await findDebianMirror()
+    const mirror = await findDebianMirror()
     await mkdir(folder, { recursive: true, mode: 0o755 })
     const out = join(folder, built.name)
-    const script = [
-      'sh',
-      BUILD_SCRIPT,
-      recipe.image.suite,
-      main,
-      security,
-      recipe.packages.join(','),
-      ROOTFS,
-      out,
-    ]
     // Whatever the script starts keeps the lock open: a build that outlives this process is waited for, not doubled.
-    await runCommand('flock', [`${out}.lock`, ...script], {
+    await runCommand('flock', [`${out}.lock`, ...recipe.command(mirror, out)], {
       timeoutMs: BUILD_TIMEOUT_MS,
       onLine: (line) => {
         const step = /^step: (.*)/.exec(line)?.[1]
@@ -101,7 +95,7 @@ export function createImageStore({ cacheFolder }: { cacheFolder: string }): Imag
 
     status() {
       return Promise.all(
-        osImages.map(async ({ slug }): Promise<ImageStatus> => {
+        recipes.slugs.map(async (slug): Promise<ImageStatus> => {
           const { isReady } = await find(slug)
           if (isReady) return { slug, state: 'ready' }
           if (builds.has(slug)) return { slug, state: 'building', detail: progress.get(slug) ?? 'waiting' }
@@ -113,11 +107,10 @@ export function createImageStore({ cacheFolder }: { cacheFolder: string }): Imag
   }
 }
 
-function builtImage(folder: string, { image, hash }: Recipe): BuiltImage {
-  const name = `${image.slug}-${hash}`
+function builtImage(folder: string, { slug, hash }: Recipe): BuiltImage {
+  const name = `${slug}-${hash}`
   const file = (base: string) => join(folder, name, base)
   return {
-    image,
     // Slug and recipe hash.
     name,
     disk: file('disk.qcow2'),

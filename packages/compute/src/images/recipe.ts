@@ -1,17 +1,33 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type { DebianImage } from './catalog.ts'
+import { type DebianImage, osImages } from './catalog.ts'
+import type { DebianMirror } from './debian-mirror.ts'
 
 /** Everything that an image is made from, except what Debian publishes on that day. */
 export interface Recipe {
-  image: DebianImage
-  packages: string[]
+  slug: string
   /** Of everything in the recipe; a change of any part makes another image. */
   hash: string
+  /** The command that makes the folder `out`, as root. */
+  command(mirror: DebianMirror, out: string): string[]
 }
 
-export const BUILD_SCRIPT = join(import.meta.dirname, 'build-image.sh')
+/** What an image store builds. */
+export interface RecipeBook {
+  /** In the order in which they are built. */
+  slugs: readonly string[]
+  /** The recipe of one of the slugs. */
+  read(slug: string): Promise<Recipe>
+}
+
+/** Of the operating systems of the catalog. */
+export const osRecipes: RecipeBook = {
+  slugs: osImages.map(({ slug }) => slug),
+  read: (slug) => readRecipe(osImages.find((image) => image.slug === slug)!),
+}
+
+const BUILD_SCRIPT = join(import.meta.dirname, 'build-image.sh')
 /** Laid over the installed system, file by file. */
 export const ROOTFS = join(import.meta.dirname, 'rootfs')
 
@@ -51,7 +67,14 @@ export async function readRecipe(image: DebianImage): Promise<Recipe> {
     hash.update(`\0${relative(import.meta.dirname, file)}\0`)
     hash.update(await readFile(file))
   }
-  return { image, packages: PACKAGES, hash: hash.digest('hex').slice(0, 16) }
+  return {
+    slug: image.slug,
+    hash: hash.digest('hex').slice(0, 16),
+    command: ({ main, security }, out) => [
+      ...['sh', BUILD_SCRIPT, image.suite, main, security],
+      ...[PACKAGES.join(','), ROOTFS, out],
+    ],
+  }
 }
 
 async function listFiles(folder: string): Promise<string[]> {

@@ -107,9 +107,9 @@ export function guestArguments(options: GuestOptions): string[] {
 }
 
 const MEMORY = 'memory'
-const INCOMING = ['-incoming', 'defer']
+export const INCOMING = ['-incoming', 'defer']
 
-const fileMemory = (memoryMb: number, { path, share }: { path: string; share: boolean }) =>
+export const fileMemory = (memoryMb: number, { path, share }: { path: string; share: boolean }) =>
   `memory-backend-file,id=${MEMORY},size=${memoryMb}M,mem-path=${path},share=${share ? 'on' : 'off'}`
 
 /**
@@ -122,7 +122,7 @@ export function withoutTemplate(args: string[]): string[] {
   return own.map((arg) => arg.replace(/^memory-backend-file,(id=\w+,size=\w+),.*$/, 'memory-backend-ram,$1'))
 }
 
-function networkBackend(network: GuestNetwork): string {
+export function networkBackend(network: GuestNetwork): string {
   if (network.kind === 'tap') return `tap,id=net,fd=${TAP_DESCRIPTOR}`
   const { listen } = network
   return `user,id=net,restrict=on,ipv6=off${listen ? `,hostfwd=tcp:${listen.host}:${listen.port}-:22` : ''}`

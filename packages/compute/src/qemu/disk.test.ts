@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }))
 
 const make = (disk: string, diskGb = 5) =>
-  makeDisk(disk, { base, image: { name: 'base', disk: base, diskGb: 2, mbr }, diskGb, owner: undefined })
+  makeDisk(disk, { base, image: { diskGb: 2, mbr }, diskGb, owner: undefined })
 
 test('default: an overlay of the size asked for, whose partition reaches to its end', async () => {
   const disk = join(folder, 'disk.qcow2')

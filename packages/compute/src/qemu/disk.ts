@@ -2,7 +2,7 @@ import { chown, copyFile, link, mkdir, readFile, rename, rm, stat, writeFile } f
 import { basename, dirname, join, relative } from 'node:path'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
-import { type DiskImage, isOwn } from '../images/disk-images.ts'
+import type { DiskImage } from '../images/disk-images.ts'
 import { DriverError } from '../vps-driver.ts'
 
 /*
@@ -44,7 +44,8 @@ export async function keepBaseDisk(image: DiskImage, folder: string): Promise<st
 
 export interface DiskWish {
   base: string
-  image: DiskImage
+  /** Without `mbr` nothing boots from the disk, or what it holds grows itself. */
+  image: Pick<DiskImage, 'diskGb' | 'mbr'>
   diskGb: number
   owner: RunAs | undefined
 }
@@ -74,7 +75,7 @@ export async function makeDisk(disk: string, { base, image, diskGb, owner }: Dis
       part,
       `${diskGb}G`,
     ])
-    if (isOwn(image)) await writeMbr(part, { mbr: image.mbr, diskGb })
+    if (image.mbr !== undefined) await writeMbr(part, { mbr: image.mbr, diskGb })
     if (owner) await chown(part, owner.uid, owner.gid)
     // Unlike a rename, a link never replaces a disk that is there.
     await link(part, disk).catch((error: NodeJS.ErrnoException) => {

@@ -1,6 +1,7 @@
 import { chownSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { connect, Socket } from 'node:net'
 import { basename, dirname, join } from 'node:path'
+import { sandboxFiles } from '../sandbox/command-line.ts'
 import { guestFiles } from './command-line.ts'
 
 /*
@@ -9,14 +10,16 @@ import { guestFiles } from './command-line.ts'
  * So the folder is taken away from it as soon as all sockets are there, and before anything connects to one.
  */
 
-const NAMES = [guestFiles.monitor, guestFiles.console, guestFiles.screen, guestFiles.agent].map((path) =>
-  basename(path),
-)
+/** What is there together: a socket's name says which. */
+const NAMES = [
+  [guestFiles.monitor, guestFiles.console, guestFiles.screen, guestFiles.agent],
+  [sandboxFiles.monitor, sandboxFiles.agent],
+].map((paths) => paths.map((path) => basename(path)))
 
 /** Connects to a socket of a machine's QEMU. One that is not there, or no socket, is an error of the connection. */
 export function connectToGuest(path: string): Socket {
   try {
-    sealFolder(dirname(path))
+    sealFolder(dirname(path), NAMES.find((names) => names.includes(basename(path))) ?? [])
     if (!lstatSync(path).isSocket()) throw new Error(`${path} is no socket`)
   } catch (error) {
     return new Socket().destroy(error as Error)
@@ -25,11 +28,11 @@ export function connectToGuest(path: string): Socket {
 }
 
 /** Makes the folder of sockets ours, after which nobody else can change what is in it. */
-function sealFolder(folder: string): void {
+function sealFolder(folder: string, names: string[]): void {
   const caller = process.geteuid!()
   if (lstatSync(folder).uid === caller) return
   const isSocket = (name: string) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.isSocket()
-  if (!NAMES.every(isSocket)) throw new Error(`Not all sockets of ${folder} are there yet`)
+  if (!names.every(isSocket)) throw new Error(`Not all sockets of ${folder} are there yet`)
   chownSync(folder, caller, process.getegid!())
   for (const name of readdirSync(folder)) {
     const { nlink } = lstatSync(join(folder, name))

@@ -241,7 +241,8 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
     hasCidata: await isForeign(guest),
     ...(template && { isClone: true, memoryFile: { path: INHERITED_MEMORY, share: false } }),
   })
-  await launchGuest(guest, args, { within, limits, user, template })
+  const inherit = template ? [template.memory, template.state] : []
+  await launchGuest(guest, args, { within, limits, user, inherit })
 }
 
 /** Starts QEMU with these arguments unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
@@ -252,8 +253,11 @@ export async function launchGuest(
     within = [],
     limits = [],
     user,
-    template,
-  }: Omit<StartOptions, 'accelerator' | 'clockOptions' | 'network'>,
+    inherit = [],
+  }: Pick<StartOptions, 'within' | 'limits' | 'user'> & {
+    /** Open files that QEMU gets as descriptors 4, 5 and so on. */
+    inherit?: number[]
+  },
 ): Promise<void> {
   try {
     await rm(guest.logFile, { force: true })
@@ -267,7 +271,7 @@ export async function launchGuest(
       logFile: guest.logFile,
       user,
       within: ['sh', LAUNCH_SCRIPT, user ? `${user.uid}:${user.gid}` : '-', ...limits, '--', ...within],
-      inherit: template ? [template.memory, template.state] : [],
+      inherit,
     })
   } catch (error) {
     if (!(error instanceof AlreadyRunsError))

@@ -24,6 +24,7 @@ import { refuseWhenFull } from './host-capacity.ts'
 import { makeFolder } from './machine-users.ts'
 import { START_REST } from './personalise.ts'
 import { makeForeignSeed, makeSeed } from './seed.ts'
+import { buildTemplate, type TemplateShape, templateKey } from './template.ts'
 import { createTemplateStore, type Template } from './template-store.ts'
 
 export interface MachineMakerOptions {
@@ -75,9 +76,11 @@ export interface MachineMaker {
 export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
   const { dataFolder, baseImages, images, user, clock, log, host } = options
   const { instant = 'off', templateNiceness: niceness = 10, cloneTimeoutMs: timeoutMs = 60_000 } = options
+  const settings = async () => ({ ...(await host()), baseImages, user, clock, niceness })
   const templates = createTemplateStore({
     folder: join(dataFolder, 'templates'),
-    settings: async () => ({ ...(await host()), baseImages, user, clock, niceness }),
+    keyOf: async (shape: TemplateShape, version) => templateKey(shape, await settings(), version),
+    build: async (shape, out) => buildTemplate(shape, out, await settings()),
     clock,
     log,
   })

@@ -4,10 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { osImages } from '../images/catalog.ts'
 import { QEMU } from './command-line.ts'
 import { sealMemory } from './sealed-memory.ts'
-import { sha256, type TemplateOptions, type TemplateRecord, templateKey } from './template.ts'
+import {
+  buildTemplate,
+  sha256,
+  type TemplateOptions,
+  type TemplateRecord,
+  type TemplateShape,
+  templateKey,
+} from './template.ts'
 import { createTemplateStore, judgeTemplate, type Template } from './template-store.ts'
 
 const MIB = 1024 ** 2
@@ -34,8 +40,8 @@ describe('a template that lies there', () => {
   const missing = '/nowhere'
   // Not built: whoever wants to boot it fails at once.
   const image = {
-    ...{ image: osImages[0]!, name: 'debian-12-0' },
-    ...{ disk: missing, diskGb: 2, mbr: missing, kernel: missing, initrd: missing },
+      name: 'debian-12-0',
+      ...{ disk: missing, diskGb: 2, mbr: missing, kernel: missing, initrd: missing },
   }
   const shape = { image, vcpus: 1, memoryMb: 64 }
 
@@ -46,7 +52,8 @@ describe('a template that lies there', () => {
   const newStore = () =>
     createTemplateStore({
       folder,
-      settings: async () => settings(),
+      keyOf: async (shape: TemplateShape, version) => templateKey(shape, settings(), version),
+      build: (shape, out) => buildTemplate(shape, out, settings()),
       clock: { now: () => now },
       log: { info: (_, message) => void said.push(message) },
     })

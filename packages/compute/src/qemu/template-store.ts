@@ -3,19 +3,12 @@ import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises
 import { join } from 'node:path'
 import { lockFile } from '@coinrack/host/file-lock.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
+import type { BuiltImage } from '../images/image-store.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import { QEMU } from './command-line.ts'
 import type { SealedMemory } from './sealed-memory.ts'
 import { sealMemory } from './sealed-memory.ts'
-import {
-  buildTemplate,
-  sha256,
-  type TemplateOptions,
-  type TemplateRecord,
-  type TemplateShape,
-  templateFiles,
-  templateKey,
-} from './template.ts'
+import { sha256, type TemplateRecord, templateFiles } from './template.ts'
 
 /** A booted machine that clones begin as; loaded, and checked against the sums that it was saved with. */
 export interface Template {
@@ -29,15 +22,15 @@ export interface Template {
   clones: number
 }
 
-export interface TemplateStore {
+export interface TemplateStore<Shape> {
   /**
    * Lets `use` make one clone of the shape's template, when there is one; otherwise nothing is done, and one is built
    * in the background.
    * @returns what `use` returned, or undefined when there is no template
    */
-  clone<T>(shape: TemplateShape, use: (template: Template) => Promise<T>): Promise<T | undefined>
+  clone<T>(shape: Shape, use: (template: Template) => Promise<T>): Promise<T | undefined>
   /** Builds the shape's template now, unless there is one that is good for a while. */
-  keep(shape: TemplateShape): Promise<void>
+  keep(shape: Shape): Promise<void>
 }
 
 const MIB = 1024 ** 2
@@ -56,21 +49,34 @@ const TRY_AGAIN_MS = 10 * 60_000
 const VERSION_HOLDS_MS = 60_000
 
 /** How a template stands: `expiring` may be cloned while the next is built. */
-export function judgeTemplate(builtAt: Date, clones: number, now: Date): 'good' | 'expiring' | 'expired' {
-  const used = Math.max((now.getTime() - builtAt.getTime()) / LIVES_MS, clones / CLONES_AT_MOST)
+export function judgeTemplate(
+  builtAt: Date,
+  clones: number,
+  now: Date,
+  clonesAtMost = CLONES_AT_MOST,
+): 'good' | 'expiring' | 'expired' {
+  const used = Math.max((now.getTime() - builtAt.getTime()) / LIVES_MS, clones / clonesAtMost)
   if (used >= 1) return 'expired'
   return used >= RENEW_AT ? 'expiring' : 'good'
 }
 
-export interface TemplateStoreOptions {
+export interface TemplateStoreOptions<Shape> {
   /** Templates lie here, a folder each. They may be removed at any time: clones have all that they need of them. */
   folder: string
-  settings(): Promise<TemplateOptions>
+  /** Names the template of a shape: all that its state depends on, the version of QEMU included. */
+  keyOf(shape: Shape, version: string): Promise<string>
+  /** Makes the folder `out`, whole or not at all. */
+  build(shape: Shape, out: string): Promise<{ memory: SealedMemory }>
+  /** Default `CLONES_AT_MOST`. */
+  clonesAtMost?: number
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
 }
 
-export function createTemplateStore({ folder, settings, clock, log }: TemplateStoreOptions): TemplateStore {
+export function createTemplateStore<Shape extends { image: Pick<BuiltImage, 'name'> }>(
+  options: TemplateStoreOptions<Shape>,
+): TemplateStore<Shape> {
+  const { folder, clonesAtMost = CLONES_AT_MOST, clock, log } = options
   const loaded = new Map<string, Promise<Template | undefined>>()
   const building = new Map<string, Promise<void>>()
   const failedAt = new Map<string, number>()
@@ -78,7 +84,7 @@ export function createTemplateStore({ folder, settings, clock, log }: TemplateSt
   let qemu: { version: string; at: number } | undefined
 
   const standing = ({ record, clones }: Template) =>
-    judgeTemplate(new Date(record.builtAt), clones, clock.now())
+    judgeTemplate(new Date(record.builtAt), clones, clock.now(), clonesAtMost)
 
   const find = (key: string): Promise<Template | undefined> => {
     const known = loaded.get(key)
@@ -94,11 +100,11 @@ export function createTemplateStore({ folder, settings, clock, log }: TemplateSt
     return finding
   }
 
-  const keyOf = async (shape: TemplateShape) => {
+  const keyOf = async (shape: Shape) => {
     const now = clock.now().getTime()
     if (!qemu || now - qemu.at > VERSION_HOLDS_MS)
       qemu = { version: (await runCommand(QEMU, ['--version'])).stdout, at: now }
-    return templateKey(shape, await settings(), qemu.version)
+    return options.keyOf(shape, qemu.version)
   }
 
   /** Whoever clones it at this moment has it open: its memory is given back later, when nothing refers to it. */
@@ -110,7 +116,7 @@ export function createTemplateStore({ folder, settings, clock, log }: TemplateSt
     )
   }
 
-  const build = async (shape: TemplateShape, key: string): Promise<void> => {
+  const build = async (shape: Shape, key: string): Promise<void> => {
     const about = { template: key, image: shape.image.name }
     try {
       await mkdir(folder, { recursive: true, mode: 0o755 })
@@ -119,7 +125,7 @@ export function createTemplateStore({ folder, settings, clock, log }: TemplateSt
       try {
         await removeOld(folder, clock.now())
         log.info(about, 'building a template')
-        const { memory } = await buildTemplate(shape, join(folder, key), await settings())
+        const { memory } = await options.build(shape, join(folder, key))
         closeSync(memory.descriptor)
       } finally {
         await lock.release()
@@ -134,7 +140,7 @@ export function createTemplateStore({ folder, settings, clock, log }: TemplateSt
     }
   }
 
-  const renew = (shape: TemplateShape, key: string): Promise<void> => {
+  const renew = (shape: Shape, key: string): Promise<void> => {
     const running = building.get(key)
     if (running) return running
     if (clock.now().getTime() - (failedAt.get(key) ?? Number.NEGATIVE_INFINITY) < TRY_AGAIN_MS)
@@ -169,7 +175,7 @@ export function createTemplateStore({ folder, settings, clock, log }: TemplateSt
 async function loadTemplate(
   folder: string,
   key: string,
-  log: TemplateStoreOptions['log'],
+  log: TemplateStoreOptions<never>['log'],
 ): Promise<Template | undefined> {
   const file = (name: string) => join(folder, name)
   const text = await readFile(file(templateFiles.record), 'utf8').catch(() => undefined)

@@ -111,16 +111,32 @@ export async function buildTemplate(
   if (user) for (const path of given) await chown(path, user.uid, user.gid)
 
   const builtAt = clock.now()
-  const state = await bootAndSave(work, templateArguments(shape, options), options)
+  const args = templateArguments(shape, options)
+  const state = await bootAndSave(work, args, guestFiles.monitor, options, async (check) => {
+    while (!(await isAgentUp(file(guestFiles.agent), 10 * POLL_MS))) {
+      check()
+      await sleep(POLL_MS)
+    }
+    await runScript(file(guestFiles.agent), PREPARE, { timeoutMs: BOOT_TIMEOUT_MS })
+  })
+  return finishTemplate(work, out, { image: image.name, vcpus, memoryMb, builtAt }, state)
+}
+
+/** Seals what was saved in the folder `work`, and makes it the folder `out`. */
+export async function finishTemplate(
+  work: string,
+  out: string,
+  facts: { image: string; vcpus: number; memoryMb: number; builtAt: Date },
+  state: Buffer,
+): Promise<{ record: TemplateRecord; memory: SealedMemory }> {
+  const file = (name: string) => join(work, name)
   await writeFile(file(templateFiles.state), state, { mode: 0o600 })
-  const memory = await sealMemory(file(guestFiles.memory), memoryMb * MIB)
+  const memory = await sealMemory(file(guestFiles.memory), facts.memoryMb * MIB)
   try {
     const disk = await readFile(file(guestFiles.disk))
     const record: TemplateRecord = {
-      image: image.name,
-      vcpus,
-      memoryMb,
-      builtAt: builtAt.toISOString(),
+      ...facts,
+      builtAt: facts.builtAt.toISOString(),
       memorySha256: memory.sha256,
       stateSha256: sha256(state),
       diskSha256: sha256(disk),
@@ -138,13 +154,18 @@ export async function buildTemplate(
 /** In hexadecimal. */
 export const sha256 = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
-/** Runs QEMU in the folder until the machine is prepared and its state is taken. */
-async function bootAndSave(
+/**
+ * Runs QEMU in the folder until the machine is prepared and its state is taken.
+ * @param monitor its socket, within the folder
+ * @param prepare waits for the machine and prepares it; `check` throws when QEMU has ended
+ */
+export async function bootAndSave(
   folder: string,
   args: string[],
-  { user, niceness, networkKind }: TemplateOptions,
+  monitor: string,
+  { user, niceness, networkKind }: Pick<TemplateOptions, 'user' | 'niceness' | 'networkKind'>,
+  prepare: (check: () => void) => Promise<void>,
 ): Promise<Buffer> {
-  const file = (name: string) => join(folder, name)
   const enough = new AbortController()
   let end: Error | undefined
   const [program, argv] = asUserWithCaller(user, QEMU, args)
@@ -158,13 +179,10 @@ async function bootAndSave(
     end = error
   })
   try {
-    for (;;) {
+    await prepare(() => {
       if (end) throw end
-      if (await isAgentUp(file(guestFiles.agent), 10 * POLL_MS)) break
-      await sleep(POLL_MS)
-    }
-    await runScript(file(guestFiles.agent), PREPARE, { timeoutMs: BOOT_TIMEOUT_MS })
-    return await saveState(folder, user)
+    })
+    return await saveState(folder, monitor, user)
   } finally {
     enough.abort()
     await qemu
@@ -172,7 +190,7 @@ async function bootAndSave(
 }
 
 /** The machine is saved while it runs: so its clones run at once. Its memory is in its file already, and left out. */
-async function saveState(folder: string, user: RunAs | undefined): Promise<Buffer> {
+async function saveState(folder: string, socket: string, user: RunAs | undefined): Promise<Buffer> {
   const path = join(folder, guestFiles.outgoing)
   const { promise: received, resolve, reject } = Promise.withResolvers<Buffer>()
   received.catch(() => {})
@@ -180,7 +198,7 @@ async function saveState(folder: string, user: RunAs | undefined): Promise<Buffe
   try {
     await new Promise((listening) => server.once('listening', listening))
     if (user) await chown(path, user.uid, user.gid)
-    await withMonitor(join(folder, guestFiles.monitor), async (monitor) => {
+    await withMonitor(join(folder, socket), async (monitor) => {
       const { execute } = monitor
       await ignoreShared(monitor, true)
       await execute('migrate', { uri: `unix:${guestFiles.outgoing}` })

@@ -1,0 +1,112 @@
+// The Node.js in which code runs: reads one JSON in a line from descriptor 3, and answers each when it has ended.
+const crypto = require('node:crypto')
+const { createRequire } = require('node:module')
+const net = require('node:net')
+const util = require('node:util')
+const vm = require('node:vm')
+
+const channel = new net.Socket({ fd: 3, readable: true, writable: true })
+const require_ = createRequire(`${process.cwd()}/code`)
+Object.assign(globalThis, { require: require_, module: { exports: {} }, exports: {} })
+let count = 0
+let results = []
+globalThis.display = (...values) => {
+  for (const value of values) results.push({ data: formsOf(value), isMain: false })
+}
+
+const formsOf = (value) => ({
+  'text/plain': typeof value === 'string' ? util.inspect(value) : util.inspect(value, { depth: 4 }),
+})
+
+/** V8's own generator is seeded before this machine is cloned: numbers come from the kernel's instead. */
+function renew() {
+  const numbers = new BigUint64Array(512)
+  let left = 0
+  Math.random = function random() {
+    if (left === 0) {
+      crypto.getRandomValues(numbers)
+      left = numbers.length
+    }
+    return Number(numbers[--left] >> 11n) / 2 ** 53
+  }
+}
+renew()
+
+function compile(code) {
+  const options = {
+    filename: `<code ${count}>`,
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  }
+  try {
+    return new vm.Script(code, options)
+  } catch (error) {
+    if (!(error instanceof SyntaxError) || !/\bawait\b/.test(code)) throw error
+  }
+  const body = code.replace(/\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*=/g, 'globalThis.$1 =')
+  try {
+    return new vm.Script(`(async () => (${body}\n))()`, options)
+  } catch {
+    return new vm.Script(`(async () => {${body}\n})()`, options)
+  }
+}
+
+async function run(code) {
+  count++
+  results = []
+  let interrupt
+  const interrupted = new Promise((_, reject) => {
+    interrupt = () => reject(Object.assign(new Error('interrupted'), { name: 'Interrupted' }))
+  })
+  interrupted.catch(() => {})
+  process.on('SIGINT', interrupt)
+  try {
+    const made = compile(code).runInThisContext({ breakOnSigint: true })
+    const value = made instanceof Promise ? await Promise.race([made, interrupted]) : made
+    if (value !== undefined) {
+      globalThis._ = value
+      results.push({ data: formsOf(value), isMain: true })
+    }
+    return { exitCode: 0, results }
+  } catch (thrown) {
+    const error =
+      thrown instanceof Error || util.types.isNativeError(thrown)
+        ? thrown
+        : { name: 'Error', message: util.inspect(thrown) }
+    const traceback = String(error.stack ?? error.message)
+      .split('\n')
+      .filter((line) => !line.includes('node_kernel.cjs') && !line.includes('(node:'))
+      .join('\n')
+    process.stderr.write(`${traceback}\n`)
+    return {
+      exitCode: 1,
+      results,
+      error: { name: String(error.name), value: String(error.message), traceback },
+    }
+  } finally {
+    process.off('SIGINT', interrupt)
+  }
+}
+
+process.on('SIGINT', () => {})
+process.on('uncaughtException', (error) => process.stderr.write(`${error?.stack ?? error}\n`))
+
+let text = ''
+let last = Promise.resolve()
+channel.setEncoding('utf8')
+channel.on('data', (chunk) => {
+  text += chunk
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n')) {
+    const message = JSON.parse(text.slice(0, at))
+    text = text.slice(at + 1)
+    if (message.renew) {
+      renew()
+      continue
+    }
+    last = last.then(async () => {
+      Object.assign(process.env, message.env)
+      const report = await run(message.code)
+      channel.write(`${JSON.stringify(report)}\n`)
+    })
+  }
+})
+channel.on('end', () => process.exit())

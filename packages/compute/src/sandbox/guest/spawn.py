@@ -1,0 +1,116 @@
+"""Starts programs as a user, each with all that it will start in a control group of its own."""
+import os
+import pwd
+import resource
+import signal
+
+from link import Refused
+
+GROUPS = "/sys/fs/cgroup/work"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+environment = {}
+"""Of the sandbox; every program gets it."""
+
+
+def find_user(name):
+    try:
+        return pwd.getpwnam(name or "user")
+    except (KeyError, ValueError):
+        raise Refused("spec_invalid", f"there is no user {name}") from None
+
+
+def env_of(user, extra=None):
+    base = {"PATH": PATH, "HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name}
+    return {**base, "SHELL": user.pw_shell, "LANG": "C.UTF-8", **environment, **(extra or {})}
+
+
+def become(user, group=None):
+    """Turns this process into one of the user's, in the control group."""
+    if group:
+        with open(f"{GROUPS}/{group}/cgroup.procs", "w", encoding="ascii") as file:
+            file.write("0")
+    os.nice(10)
+    os.setgroups(os.getgrouplist(user.pw_name, user.pw_gid))
+    os.setgid(user.pw_gid)
+    os.setuid(user.pw_uid)
+    os.umask(0o022)
+
+
+def fork(child, user, fds, group=None, cwd=None, terminal=False):
+    """Runs `child` in a new session with the descriptors as its first ones, and returns its pid.
+
+    Descriptors are closed by the caller; those that the child is not given end with it, unless it only forks.
+    """
+    try:
+        if group:
+            os.makedirs(f"{GROUPS}/{group}", exist_ok=True)
+        said, say = os.pipe()
+        pid = os.fork()
+    except OSError as error:
+        raise Refused("too_many", f"no more programs: {error.strerror}") from None
+    if pid == 0:
+        status = 127
+        try:
+            os.close(said)
+            os.setsid()
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            say = place(fds, say)
+            if terminal:
+                import fcntl, termios
+
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, resource.RLIM_INFINITY))
+            become(user, group)
+            os.chdir(cwd or user.pw_dir)
+            os.set_inheritable(say, False)
+            child(lambda: os.close(say))
+            status = 0
+        except BaseException as error:  # The parent tells it.
+            try:
+                os.write(say, str(error).encode()[:1000] or b"failed")
+            except OSError:
+                pass
+        finally:
+            os._exit(status)
+    os.close(say)
+    failed = b""
+    while piece := os.read(said, 1024):
+        failed += piece
+    os.close(said)
+    if failed:
+        raise Refused("spec_invalid", failed.decode(errors="replace"))
+    return pid
+
+
+def place(fds, keep):
+    """Makes these descriptors 0, 1, 2 and so on, closes the others, and returns where `keep` is."""
+    import fcntl
+
+    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 100) for fd in fds]
+    kept = fcntl.fcntl(keep, fcntl.F_DUPFD_CLOEXEC, 100)
+    for number, fd in enumerate(high):
+        os.dup2(fd, number)
+    os.closerange(len(fds), kept)
+    os.closerange(kept + 1, 65536)
+    return kept
+
+
+def kill_group(group):
+    """Ends all that is in it, however it got away from its process group."""
+    try:
+        with open(f"{GROUPS}/{group}/cgroup.kill", "w", encoding="ascii") as file:
+            file.write("1")
+    except OSError:
+        pass
+
+
+def remove_group(loop, group):
+    kill_group(group)
+    try:
+        os.rmdir(f"{GROUPS}/{group}")
+    except FileNotFoundError:
+        pass
+    except OSError:
+        loop.later(0.1, lambda: remove_group(loop, group))

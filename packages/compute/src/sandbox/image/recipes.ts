@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RecipeBook } from '../../images/recipe.ts'
+import type { CodeLanguage } from '../../sandbox-channel.ts'
+
+/** What a sandbox begins as. */
+export interface SandboxTemplate {
+  /** By which it is ordered. */
+  name: string
+  /** A slug of the recipes below. */
+  image: string
+  /** Interpreters that run already when a sandbox begins. */
+  warm: CodeLanguage[]
+}
+
+const SUITE = 'bookworm'
+const BUILD_SCRIPT = join(import.meta.dirname, 'build-sandbox-image.sh')
+const INIT = join(import.meta.dirname, 'init')
+
+/** What is expected of a machine that runs somebody's code. */
+const PACKAGES = [
+  ...[
+    'bash',
+    'bsdutils',
+    'busybox-static',
+    'ca-certificates',
+    'coreutils',
+    'curl',
+    'e2fsprogs',
+    'file',
+    'git',
+  ],
+  ...['iproute2', 'less', 'libatomic1', 'libstdc++6', 'linux-image-cloud-amd64', 'openssh-client', 'procps'],
+  ...['python3', 'python3-pip', 'python3-venv', 'sudo', 'unzip', 'xz-utils', 'debian-archive-keyring'],
+]
+const IMAGES: Record<string, string[]> = {
+  'sandbox-base': PACKAGES,
+  'sandbox-code-interpreter': [...PACKAGES, 'python3-matplotlib', 'python3-numpy', 'python3-pandas'],
+}
+
+export const sandboxTemplates: readonly SandboxTemplate[] = [
+  { name: 'base', image: 'sandbox-base', warm: ['node'] },
+  { name: 'code-interpreter', image: 'sandbox-code-interpreter', warm: ['python', 'node'] },
+]
+
+/** Images of sandboxes. Their Node.js is the one that the service itself runs on. */
+export const sandboxRecipes: RecipeBook = {
+  slugs: Object.keys(IMAGES),
+  async read(slug) {
+    const packages = IMAGES[slug]!
+    const hash = createHash('sha256').update(JSON.stringify([SUITE, packages, process.version, process.arch]))
+    for (const file of [BUILD_SCRIPT, INIT]) hash.update(await readFile(file))
+    return {
+      slug,
+      hash: hash.digest('hex').slice(0, 16),
+      command: ({ main, security }, out) => [
+        ...['sh', BUILD_SCRIPT, SUITE, main, security],
+        ...[packages.join(','), INIT, process.execPath, out],
+      ],
+    }
+  },
+}

@@ -1,0 +1,122 @@
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Guest, lastWords } from '../qemu/guest.ts'
+import type { SandboxObservation, SandboxSpec } from '../sandbox-runtime.ts'
+import { machineAt } from './machine.ts'
+import type { SavedState } from './saved-state.ts'
+
+/** What is kept of a machine in its folder, beside its disk. */
+export interface MachineRecord {
+  /** Whose machine it is; undefined while it is nobody's. */
+  sandbox?: SandboxSpec
+  state: 'running' | 'paused' | 'ended'
+  /** Of the runs that are over. */
+  ranMs: number
+  /** Of this run, by the clock. */
+  startedAt: number
+  /** Of this run. */
+  process?: ProcessIdentity
+  reason?: string
+  /** What it was paused as. */
+  saved?: SavedState & { diskSha256: string }
+}
+
+/** A process for ever: numbers are used again, but not within the same hundredth of a second. */
+export interface ProcessIdentity {
+  pid: number
+  startTicks: number
+}
+
+export interface Machine {
+  guest: Guest
+  record: MachineRecord
+}
+
+const SEEN_FILE = 'seen'
+/** How much of a run may be forgotten when nobody saw its end. */
+const SEEN_EVERY_MS = 2_000
+
+/** Every machine of this host, as its folder says and its process shows. */
+export async function openRecords(folder: string, clock: { now(): Date }) {
+  const machines = new Map<string, Machine>()
+  await mkdir(folder, { recursive: true, mode: 0o711 })
+  const seenFile = join(folder, SEEN_FILE)
+  let seenAt = Number(await readFile(seenFile, 'utf8').catch(() => '0'))
+  let seenWrittenAt = seenAt
+  const unfinished: string[] = []
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue
+    const guest = machineAt(folder, entry.name)
+    const text = await readFile(guest.recordFile, 'utf8').catch(() => undefined)
+    const record = text === undefined ? undefined : (JSON.parse(text) as MachineRecord)
+    // What was begun and never finished, and what belongs to nobody, is removed by whoever opens.
+    if (record?.sandbox) machines.set(entry.name, { guest, record })
+    else unfinished.push(entry.name)
+  }
+
+  const write = async ({ guest, record }: Machine) => {
+    await writeFile(`${guest.recordFile}.part`, JSON.stringify(record), { mode: 0o600 })
+    await rename(`${guest.recordFile}.part`, guest.recordFile)
+  }
+
+  const ranMs = ({ record }: Machine, until: number) =>
+    record.state === 'running' ? record.ranMs + Math.max(until - record.startedAt, 0) : record.ranMs
+
+  /** Ends the run in the books, at the time given. */
+  const close = async (machine: Machine, state: 'paused' | 'ended', until: number, reason?: string) => {
+    const { process: _, ...rest } = machine.record
+    machine.record = { ...rest, ranMs: ranMs(machine, until), state, ...(reason !== undefined && { reason }) }
+    await write(machine)
+  }
+
+  return {
+    machines,
+    unfinished,
+    write,
+    close,
+    ranMs: (machine: Machine) => ranMs(machine, clock.now().getTime()),
+
+    /** Whether its process runs; one that does not any more has ended, when it was last seen. */
+    async settle(machine: Machine): Promise<MachineRecord> {
+      const { record } = machine
+      if (record.state === 'running' && !(await isAlive(record.process))) {
+        const reason = (await lastWords(machine.guest).catch(() => undefined)) ?? 'its machine ended'
+        await close(machine, 'ended', seenAt, reason)
+      }
+      return machine.record
+    },
+
+    /** What was seen alive now was alive until now. */
+    async markSeen(): Promise<void> {
+      seenAt = clock.now().getTime()
+      if (seenAt - seenWrittenAt < SEEN_EVERY_MS) return
+      seenWrittenAt = seenAt
+      await writeFile(`${seenFile}.part`, String(seenAt))
+      await rename(`${seenFile}.part`, seenFile)
+    },
+
+    observationOf(machine: Machine): SandboxObservation {
+      const { state, reason } = machine.record
+      return {
+        state,
+        ranMs: ranMs(machine, clock.now().getTime()),
+        ...(state === 'ended' && { reason: reason ?? 'its machine ended' }),
+      }
+    },
+  }
+}
+
+export type Records = Awaited<ReturnType<typeof openRecords>>
+
+/** Of a process that runs; undefined when it does not. */
+export async function identityOf(pid: number): Promise<ProcessIdentity | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  if (stat === undefined) return undefined
+  // After the program's name, which may hold anything: state is the third field, the start time the 22nd (proc(5)).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields[0] === 'Z' || fields[0] === 'X' ? undefined : { pid, startTicks: Number(fields[19]) }
+}
+
+async function isAlive(known: ProcessIdentity | undefined): Promise<boolean> {
+  return known !== undefined && (await identityOf(known.pid))?.startTicks === known.startTicks
+}

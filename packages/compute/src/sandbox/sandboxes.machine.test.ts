@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { runTask, sandboxChannelSuite } from '../sandbox-channel.suite.ts'
+import { sandboxRuntimeSuite } from '../sandbox-runtime.suite.ts'
+import { makeSandboxSpec } from '../testing.ts'
+import { folderOf, groupsOf, makeSandboxes, processesIn } from './testing.ts'
+
+const LONG_MS = 5 * 60_000
+const whole = makeSandboxes()
+const size = { vcpus: 0.25, memoryMb: 256, diskGb: 2 }
+
+/** With the saved machine that all of them begin as. */
+async function ready() {
+  const sandboxes = await whole
+  await sandboxes.keepTemplate('base', size)
+  return sandboxes
+}
+
+/** Where machines of sandboxes were, of those that are gone as well. */
+const folders = new Map<string, string>()
+
+sandboxRuntimeSuite('qemu', async () => {
+  const sandboxes = await ready()
+  const { dataFolder } = sandboxes
+  let current = sandboxes
+  const pidsOf = async (id: string) => {
+    const folder = await folderOf(dataFolder, id)
+    if (folder) folders.set(id, folder)
+    return folder ? processesIn(folder) : []
+  }
+  return {
+    runtime: sandboxes.runtime,
+    channel: sandboxes.channel,
+    newSpec: () => makeSandboxSpec(size),
+    pass: (ms) => sleep(ms),
+    async crash(id) {
+      for (const pid of await pidsOf(id)) process.kill(pid, 'SIGKILL')
+      await sleep(200)
+    },
+    async traces(id) {
+      const pids = await pidsOf(id)
+      const folder = folders.get(id) ?? join(dataFolder, 'sandbox-snapshots', id)
+      const groups = await groupsOf(folder.split('/').at(-1)!)
+      return [
+        ...pids.map((pid) => `process ${pid}`),
+        ...(existsSync(folder) ? [`folder ${folder}`] : []),
+        ...groups.map((group) => `group ${group}`),
+      ]
+    },
+    async damage(id) {
+      const file = await open(join((await folderOf(dataFolder, id))!, 'state'), 'r+')
+      await file.write(Buffer.from('damaged'), 0, 7, 1_000_000)
+      await file.close()
+    },
+    async restart() {
+      await current.close()
+      current = await makeSandboxes({ dataFolder })
+      return current
+    },
+    copiesPrograms: true,
+    close: () => current.close(),
+  }
+})
+
+sandboxChannelSuite('qemu', async () => {
+  const sandboxes = await makeSandboxes({ dataFolder: (await ready()).dataFolder })
+  const spec = makeSandboxSpec({ ...size, env: { FROM: 'spec' } })
+  await sandboxes.runtime.ensure(spec)
+  return {
+    channel: sandboxes.channel,
+    id: spec.id,
+    hasInside: true,
+    async close() {
+      await sandboxes.runtime.destroy(spec.id)
+      await sandboxes.close()
+    },
+  }
+})
+
+/** What no two sandboxes may have in common, one in each line. */
+const PYTHON = `import os, random, uuid, secrets
+print(os.urandom(8).hex()); print(uuid.uuid4()); print(random.random()); print(secrets.token_hex(8)); print(uuid.uuid1().node)`
+const NODE = `const c = require('node:crypto')
+console.log([c.randomBytes(8).toString('hex'), c.randomUUID(), Math.random()].join('\\n'))`
+const SHELL = `cat /proc/sys/kernel/random/uuid /proc/sys/kernel/random/boot_id /etc/machine-id
+hostname; cat /sys/class/net/eth0/address; head -c 8 /dev/urandom | od -An -tx1; echo $RANDOM$RANDOM
+python3 -c 'import os, uuid, random; print(uuid.uuid4(), random.random(), hash("a"))'
+node -e 'console.log(require("crypto").randomUUID(), Math.random())'`
+
+test('behavior: two clones of one template draw nothing alike, and know what time it is', {
+  timeout: LONG_MS,
+}, async () => {
+  const sandboxes = await makeSandboxes({ dataFolder: (await ready()).dataFolder })
+  const specs = [makeSandboxSpec(size), makeSandboxSpec(size)]
+  const drawn = await Promise.all(
+    specs.map(async (spec) => {
+      await sandboxes.runtime.ensure(spec)
+      const out = async (code: string, language: 'python' | 'node' | 'bash', context?: string) => {
+        const run = { code, language, ...(context && { context }) }
+        return (await runTask(sandboxes.channel, spec.id, { run })).stdout
+      }
+      const now = Number(await out('date +%s', 'bash'))
+      expect(Math.abs(now - Date.now() / 1000)).toBeLessThan(5)
+      const parts = [
+        await out(PYTHON, 'python'),
+        await out(PYTHON, 'python', 'python'),
+        await out(NODE, 'node'),
+        await out(NODE, 'node', 'node'),
+        await out(SHELL, 'bash'),
+      ]
+      await sandboxes.runtime.destroy(spec.id)
+      return parts.join('').trim().split('\n')
+    }),
+  )
+  expect(sandboxes.said.join('\n')).not.toContain('cold boot')
+  expect(drawn[0]!.length).toBeGreaterThan(20)
+  expect(drawn[0]!.filter((line) => drawn[1]!.includes(line))).toEqual([])
+  await sandboxes.close()
+})

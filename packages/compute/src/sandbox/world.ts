@@ -1,0 +1,80 @@
+import { rm } from 'node:fs/promises'
+import { stopDetached } from '@coinrack/host/detached-process.ts'
+import type { ControlGroups } from '../control-groups/control-groups.ts'
+import type { MachineNetworks } from '../network/machine-networks.ts'
+import type { Verdict } from '../qemu/acceleration.ts'
+import { macAddress } from '../qemu/command-line.ts'
+import type { Guest } from '../qemu/guest.ts'
+import { giveFolder, type MachineUsers, makeFolder } from '../qemu/machine-users.ts'
+import { closedNetwork, type SandboxNetwork } from '../sandbox-network.ts'
+import type { SandboxSize } from '../sandbox-runtime.ts'
+import type { Around } from './machine.ts'
+import { policyOf } from './network.ts'
+
+export interface SandboxWorldOptions {
+  users: MachineUsers
+  groups: ControlGroups
+  networks: MachineNetworks
+  acceleration(): Promise<Verdict>
+  clockOptions: Promise<string[]>
+}
+
+/** What is around the machines of sandboxes on this host: users, groups, networks. */
+export function createSandboxWorld(options: SandboxWorldOptions) {
+  const { users, groups, networks } = options
+
+  const applyNetwork = async (id: string, network: SandboxNetwork) => {
+    const policy = policyOf(network)
+    if (await networks.isPossible()) await networks.make(id, { macAddress: macAddress(id), policy })
+  }
+
+  return {
+    applyNetwork,
+
+    host: async () => ({
+      accelerator: (await options.acceleration()).accelerator,
+      clockOptions: await options.clockOptions,
+      networkKind: (await networks.isPossible()) ? ('tap' as const) : ('user' as const),
+    }),
+
+    /** Makes all that a machine runs within, its folder included. */
+    async surround(guest: Guest, { vcpus, memoryMb }: SandboxSize, network = closedNetwork): Promise<Around> {
+      const user = await users.of(guest.id, guest.folder)
+      await makeFolder(guest.folder, user)
+      await giveFolder(guest.folder, user)
+      const isOwn = await networks.isPossible()
+      const [limits] = await Promise.all([
+        groups
+          .isPossible()
+          .then((isPossible) =>
+            isPossible ? groups.make(guest.id, { vcpus: Math.ceil(vcpus), memoryMb, share: vcpus }) : [],
+          ),
+        applyNetwork(guest.id, network),
+      ])
+      return {
+        accelerator: (await options.acceleration()).accelerator,
+        clockOptions: await options.clockOptions,
+        network: isOwn ? { kind: 'tap' } : { kind: 'user' },
+        within: isOwn ? networks.enter(guest.id) : [],
+        limits,
+        user,
+      }
+    },
+
+    /** Ends the machine, and what it took of the host but its folder. */
+    async stop(guest: Guest): Promise<void> {
+      await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
+      if (await networks.isPossible()) await networks.remove(guest.id)
+      if (await groups.isPossible()) await groups.remove(guest.id)
+    },
+
+    /** Nothing of the machine is left. */
+    async remove(guest: Guest): Promise<void> {
+      await this.stop(guest)
+      await users.free(guest.id, guest.folder)
+      await rm(guest.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export type SandboxWorld = ReturnType<typeof createSandboxWorld>
