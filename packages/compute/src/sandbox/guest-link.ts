@@ -117,6 +117,7 @@ export async function openLink(socket: Socket, { timeoutMs }: { timeoutMs: numbe
       waiting.resolve(decodeMessage(Buffer.concat(waiting.parts)))
     } catch (error) {
       fail('An answer that is none', error)
+      waiting.reject(failure!)
     }
   }
 

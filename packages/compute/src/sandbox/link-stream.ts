@@ -46,8 +46,12 @@ export class LinkStream extends Duplex {
     return true
   }
 
-  override _read(): void {
+  override _read(): void {}
+
+  override read(size?: number): unknown {
+    const chunk: unknown = super.read(size)
     this.#grant()
+    return chunk
   }
 
   /** What was read by now may be sent again. */

@@ -57,3 +57,5 @@ export function createLinks(clock: { now(): Date }) {
     },
   }
 }
+
+export type Links = ReturnType<typeof createLinks>

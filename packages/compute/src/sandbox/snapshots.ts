@@ -69,3 +69,5 @@ export function createSnapshots(folder: string) {
     },
   }
 }
+
+export type Snapshots = ReturnType<typeof createSnapshots>

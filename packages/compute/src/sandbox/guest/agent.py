@@ -42,10 +42,10 @@ def prepare(processes):
         if not os.path.lexists(f"/dev/{name}"):
             os.symlink(target, f"/dev/{name}")
     write("/sys/fs/cgroup/cgroup.subtree_control", "+memory +pids")
-    os.makedirs("/sys/fs/cgroup/work", exist_ok=True)
-    write("/sys/fs/cgroup/work/pids.max", str(processes))
+    os.makedirs("/sys/fs/cgroup/programs", exist_ok=True)
+    write("/sys/fs/cgroup/programs/pids.max", str(processes))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    write("/sys/fs/cgroup/work/memory.max", str(memory - ROOM_FOR_AGENT))
+    write("/sys/fs/cgroup/programs/memory.max", str(memory - ROOM_FOR_AGENT))
     ip = lambda *words: subprocess.run(["ip", *words], check=False)
     ip("link", "set", "lo", "up")
     if os.path.exists("/sys/class/net/eth0"):

@@ -6,7 +6,7 @@ import signal
 
 from link import Refused
 
-GROUPS = "/sys/fs/cgroup/work"
+GROUPS = "/sys/fs/cgroup/programs"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 environment = {}
 """Of the sandbox; every program gets it."""

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { RunAs } from '@coinrack/host/as-user.ts'
+import type { ImageStore } from '../images/image-store.ts'
+import { type Guest, runningPid } from '../qemu/guest.ts'
+import { refuseWhenFull } from '../qemu/host-capacity.ts'
+import { withMonitor } from '../qemu/monitor.ts'
+import { createTemplateStore } from '../qemu/template-store.ts'
+import { closedNetwork } from '../sandbox-network.ts'
+import { SandboxError, type SandboxSize, type SandboxSpec } from '../sandbox-runtime.ts'
+import type { DriverError } from '../vps-driver.ts'
+import { asSandboxError, sameSize } from './failures.ts'
+import type { GuestLink } from './guest-link.ts'
+import { sandboxTemplates } from './image/recipes.ts'
+import type { Links } from './links.ts'
+import {
+  type Around,
+  beginAsClone,
+  beginCold,
+  beginFromState,
+  copySparsely,
+  machineAt,
+  renew,
+} from './machine.ts'
+import { createPool } from './pool.ts'
+import { prime } from './prime.ts'
+import { identityOf, type Machine } from './records.ts'
+import type { Snapshots } from './snapshots.ts'
+import { buildSandboxTemplate, type SandboxShape, sandboxTemplateKey } from './template.ts'
+import type { SandboxWorld } from './world.ts'
+
+export interface BeginningsOptions {
+  dataFolder: string
+  /** Of the machines. */
+  folder: string
+  images: ImageStore
+  world: SandboxWorld
+  links: Links
+  snapshots: Snapshots
+  /** Who runs templates. */
+  user: RunAs | undefined
+  clock: { now(): Date }
+  log: { info(fields: object, message: string): void }
+  templateNiceness: number
+  mostInPool: number
+}
+
+/** Sandboxes are clones of one machine: what none of them can shed is common to no more than these. */
+const CLONES_AT_MOST = 2_000
+
+/** How machines of sandboxes begin: each way leaves one that runs and is nobody's yet, or nothing. */
+export function createBeginnings(options: BeginningsOptions) {
+  const { dataFolder, folder, images, world, links, snapshots, user, clock, log } = options
+  const baseImages = join(dataFolder, 'base-images')
+
+  const settings = async () => ({
+    ...{ ...(await world.host()), baseImages, user, clock },
+    niceness: options.templateNiceness,
+  })
+  const templates = createTemplateStore({
+    folder: join(dataFolder, 'sandbox-templates'),
+    keyOf: async (shape: SandboxShape, version) => sandboxTemplateKey(shape, await settings(), version),
+    build: async (shape, out) => buildSandboxTemplate(shape, out, await settings()),
+    clonesAtMost: CLONES_AT_MOST,
+    clock,
+    log,
+  })
+
+  const shapeOf = async (template: string, { vcpus, memoryMb, diskGb }: SandboxSize) => {
+    const found = sandboxTemplates.find(({ name }) => name === template)
+    if (!found) throw new SandboxError('template_unknown', `There is no template ${template}`)
+    const image = await images.get(found.image).catch((error: DriverError) => {
+      throw new SandboxError('template_not_ready', error.message, { cause: error })
+    })
+    return { image, warm: found.warm, vcpus: Math.ceil(vcpus), memoryMb, diskGb }
+  }
+
+  /** Makes a machine that is nobody's yet, in one of the ways; of one that fails nothing is left. */
+  const begin = async (
+    size: SandboxSize,
+    network: SandboxSpec['network'],
+    how: (guest: Guest, around: Around) => Promise<GuestLink>,
+  ): Promise<Machine> => {
+    const guest = machineAt(folder, `sbm${randomUUID().replaceAll('-', '').slice(0, 26)}`)
+    try {
+      await refuseWhenFull(dataFolder)
+      links.put(guest, await how(guest, await world.surround(guest, size, network)))
+      const pid = await runningPid(guest)
+      const process = pid === undefined ? undefined : await identityOf(pid)
+      if (!process) throw new SandboxError('guest_failed', 'Its machine ended at once')
+      return { guest, record: { state: 'running', ranMs: 0, startedAt: clock.now().getTime(), process } }
+    } catch (error) {
+      await links.drop(guest.id)
+      await world.remove(guest)
+      throw asSandboxError(error)
+    }
+  }
+
+  /** As a clone, or by a boot where no template is there yet. */
+  const beginFromTemplate = async (name: string, size: SandboxSize, network: SandboxSpec['network']) => {
+    const shape = await shapeOf(name, size)
+    return begin(size, network, async (guest, around) => {
+      const cloned = await templates
+        .clone(shape, (template) => beginAsClone(guest, size, template, around))
+        .catch((error) => {
+          log.info({ err: error }, 'no clone came of it: cold boot')
+          return world.stop(guest).then(() => undefined)
+        })
+      if (cloned) return cloned
+      const again = await world.surround(guest, size, network)
+      await rm(guest.disk, { force: true })
+      return beginCold(guest, size, shape.image, baseImages, again)
+    })
+  }
+
+  const beginFromSnapshot = async (spec: SandboxSpec) => {
+    const kept = await snapshots.find(spec.template)
+    if (!kept) throw new SandboxError('template_unknown', `There is no template ${spec.template}`)
+    sameSize(spec, kept.size)
+    await snapshots.check(spec.template, kept)
+    const { state, disk } = snapshots.files(spec.template)
+    return begin(spec, spec.network, async (guest, around) => {
+      await copySparsely(disk, guest.disk)
+      return beginFromState(guest, spec, state, around)
+    })
+  }
+
+  const discard = async ({ guest }: Machine) => {
+    await links.drop(guest.id)
+    await world.remove(guest)
+  }
+
+  const pool = createPool({
+    ...{ clock, log, most: options.mostInPool, remove: discard },
+    async make(key) {
+      const { template, ...size } = JSON.parse(key) as SandboxSize & { template: string }
+      const machine = await beginFromTemplate(template, size, closedNetwork)
+      try {
+        await renew(await links.get(machine.guest), clock.now())
+        await prime(await links.get(machine.guest))
+        await withMonitor(machine.guest.monitor, ({ execute }) => execute('stop'))
+        return machine
+      } catch (error) {
+        await discard(machine)
+        throw error
+      }
+    },
+  })
+  const takeFromPool = async ({
+    template,
+    vcpus,
+    memoryMb,
+    diskGb,
+    network = closedNetwork,
+  }: SandboxSpec) => {
+    const machine = pool.take(JSON.stringify({ template, vcpus, memoryMb, diskGb }))
+    if (!machine) return undefined
+    try {
+      if (!isDeepStrictEqual(network, closedNetwork)) await world.applyNetwork(machine.guest.id, network)
+      await withMonitor(machine.guest.monitor, ({ execute }) => execute('cont'))
+      return machine
+    } catch (error) {
+      log.info({ err: error }, 'a sandbox made in advance is lost')
+      await discard(machine)
+      return undefined
+    }
+  }
+
+  const isCatalog = (template: string) => sandboxTemplates.some(({ name }) => name === template)
+
+  return {
+    begin,
+    discard,
+    pool,
+
+    /** As its template says, by the quickest way that there is. */
+    fromTemplate: async (spec: SandboxSpec) =>
+      isCatalog(spec.template)
+        ? ((await takeFromPool(spec)) ?? (await beginFromTemplate(spec.template, spec, spec.network)))
+        : beginFromSnapshot(spec),
+
+    keepTemplate: async (template: string, size: SandboxSize) =>
+      templates.keep(await shapeOf(template, size)),
+  }
+}

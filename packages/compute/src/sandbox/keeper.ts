@@ -1,0 +1,114 @@
+import { rename, rm } from 'node:fs/promises'
+import { type Guest, runningPid } from '../qemu/guest.ts'
+import { refuseWhenFull } from '../qemu/host-capacity.ts'
+import type { MachineUsers } from '../qemu/machine-users.ts'
+import { withMonitor } from '../qemu/monitor.ts'
+import { SandboxError } from '../sandbox-runtime.ts'
+import { asSandboxError } from './failures.ts'
+import type { Links } from './links.ts'
+import { beginFromState, copySparsely, renew } from './machine.ts'
+import { identityOf, type Machine, type Records } from './records.ts'
+import { saveMachine, sumOf } from './saved-state.ts'
+import type { SandboxWorld } from './world.ts'
+
+export interface KeeperOptions {
+  dataFolder: string
+  world: SandboxWorld
+  users: MachineUsers
+  links: Links
+  records: Records
+  clock: { now(): Date }
+}
+
+/** Keeps what machines are, memory and all, on the host's disk, and lets them go on from there. */
+export function createKeeper({ dataFolder, world, users, links, records, clock }: KeeperOptions) {
+  /** Writes what the machine is now to files, and lets it go on if it ran. */
+  const save = async ({ guest, record }: Machine, files: { state: string; disk: string }) => {
+    const spec = record.sandbox!
+    if (record.state === 'paused') {
+      await checkSaved({ guest, record })
+      await copySparsely(guest.state, files.state)
+      await copySparsely(guest.disk, files.disk)
+      return record.saved!
+    }
+    const machine = { ...guest, memoryMb: spec.memoryMb, user: await users.of(guest.id, guest.folder) }
+    try {
+      const saved = await saveMachine(machine, files.state)
+      await copySparsely(guest.disk, files.disk)
+      return { ...saved, diskSha256: (await sumOf(files.disk))! }
+    } finally {
+      await withMonitor(guest.monitor, ({ execute }) => execute('cont'))
+      await renew(await links.get(guest), clock.now())
+    }
+  }
+
+  const checkSaved = async ({ guest, record }: Machine) => {
+    // A resume that was cut short may have let something run on the disk.
+    await world.stop(guest)
+    await rename(keptDisk(guest), guest.disk).catch(ignoreMissing)
+    const [state, disk] = await Promise.all([sumOf(guest.state), sumOf(guest.disk)])
+    if (state !== record.saved?.sha256 || disk !== record.saved?.diskSha256)
+      throw new SandboxError('state_damaged', `What was kept of ${record.sandbox!.id} is not what was saved`)
+  }
+
+  return {
+    save,
+
+    /** Of one that is not ended; paused already, nothing is done. */
+    async pause(machine: Machine): Promise<void> {
+      const { guest, record } = machine
+      if (record.state === 'paused') return
+      try {
+        await refuseWhenFull(dataFolder)
+        const owner = await users.of(guest.id, guest.folder)
+        const memoryMb = record.sandbox!.memoryMb
+        const stoppedAt = clock.now().getTime()
+        const saved = await saveMachine({ ...guest, memoryMb, user: owner }, guest.state)
+        const diskSha256 = (await sumOf(guest.disk))!
+        machine.record = { ...record, saved: { ...saved, diskSha256 } }
+        await records.close(machine, 'paused', stoppedAt)
+      } catch (error) {
+        await rm(guest.state, { force: true })
+        await withMonitor(guest.monitor, ({ execute }) => execute('cont')).catch(() => {})
+        throw asSandboxError(error)
+      }
+      await links.drop(guest.id)
+      await world.stop(guest)
+    },
+
+    /** Of one that is not ended; where it runs already, nothing is done. */
+    async resume(machine: Machine): Promise<void> {
+      const { guest, record } = machine
+      if (record.state === 'running') return
+      await checkSaved(machine)
+      const spec = record.sandbox!
+      const { saved: _, ...rest } = record
+      try {
+        await copySparsely(guest.disk, `${keptDisk(guest)}.part`)
+        await rename(`${keptDisk(guest)}.part`, keptDisk(guest))
+        const around = await world.surround(guest, spec, spec.network)
+        const link = await beginFromState(guest, spec, guest.state, around)
+        links.put(guest, link)
+        await renew(link, clock.now())
+        const process = await identityOf((await runningPid(guest))!)
+        machine.record = { ...rest, state: 'running', startedAt: clock.now().getTime(), process: process! }
+        await records.write(machine)
+      } catch (error) {
+        machine.record = record
+        await links.drop(guest.id)
+        await world.stop(guest)
+        await rename(keptDisk(guest), guest.disk).catch(ignoreMissing)
+        throw asSandboxError(error)
+      }
+      await rm(guest.state, { force: true })
+      await rm(keptDisk(guest), { force: true })
+    },
+  }
+}
+
+/** The disk that belongs to what was saved, while a resume is not sure to succeed. */
+const keptDisk = ({ disk }: Guest) => `${disk}.kept`
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
+}
