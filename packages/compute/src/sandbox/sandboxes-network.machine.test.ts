@@ -1,0 +1,94 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { linkAddresses } from '../network/addresses.ts'
+import { slotOf } from '../network/link-slots.ts'
+import { createMachineNetworks } from '../network/machine-networks.ts'
+import { defaultEgress } from '../network/machine-ruleset.ts'
+import { networkTraces } from '../network/testing.ts'
+import { HOST, INTERNET, METADATA, PRIVATE, startWorld } from '../network/testing-world.ts'
+import { runTask } from '../sandbox-channel.suite.ts'
+import { closedNetwork, openNetwork, type SandboxNetwork } from '../sandbox-network.ts'
+import type { SandboxSpec } from '../sandbox-runtime.ts'
+import { makeSandboxSpec } from '../testing.ts'
+import type { Sandboxes } from './runtime.ts'
+import { folderOf, makeSandboxes } from './testing.ts'
+
+/** A real sandbox on this host, and a world around it. The rules themselves are tested in `network/`. */
+describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 4 * 60_000 }, () => {
+  let sandboxes: Sandboxes & { dataFolder: string }
+  let spec: SandboxSpec
+  let stopWorld: () => Promise<void>
+  const size = { vcpus: 0.25, memoryMb: 256, diskGb: 2 }
+
+  beforeAll(async () => {
+    stopWorld = await startWorld()
+    const log = { info: () => {} }
+    const networks = createMachineNetworks({ ...defaultEgress, resolvers: [PRIVATE] }, log)
+    sandboxes = await makeSandboxes({ networks })
+    await sandboxes.keepTemplate('base', size)
+    spec = makeSandboxSpec({ ...size, network: openNetwork })
+    await sandboxes.runtime.ensure(spec)
+  }, 5 * 60_000)
+  afterAll(async () => {
+    if (spec) await sandboxes.runtime.destroy(spec.id)
+    await sandboxes?.close()
+    await stopWorld?.()
+  })
+
+  const fromInside = async (host: string, port: number) => {
+    const command = `timeout 5 bash -c 'head -c 30 </dev/tcp/${host}/${port}' 2>/dev/null || echo no`
+    return (await runTask(sandboxes.channel, spec.id, { run: { command } })).stdout.trim()
+  }
+  const apply = (network: Partial<SandboxNetwork>) =>
+    sandboxes.runtime.applyNetwork(spec.id, { ...openNetwork, ...network })
+
+  test('default: it was a clone, reaches the internet and resolves names', async () => {
+    expect(await sandboxes.runtime.hasNetworks()).toBe(true)
+    expect(await fromInside(INTERNET, 80)).toBe(`caller ${HOST}`)
+    const { stdout } = await runTask(sandboxes.channel, spec.id, {
+      run: { command: 'getent ahostsv4 any.example.net | head -1' },
+    })
+    expect(stdout).toContain(INTERNET)
+  })
+
+  test('behavior: host, private networks, metadata and mail are out of reach', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}).end('secret\n')).listen(0, '0.0.0.0')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const machineId = (await folderOf(sandboxes.dataFolder, spec.id))!.split('/').at(-1)!
+    const { host: linkEnd } = linkAddresses((await slotOf(machineId))!)
+    for (const [host, at] of [
+      ...[HOST, linkEnd, '10.0.2.2'].map((own) => [own, port] as const),
+      ...[PRIVATE, METADATA].map((own) => [own, 80] as const),
+      ...[25, 465, 587].map((mail) => [INTERNET, mail] as const),
+    ])
+      expect([host, at, await fromInside(host, at)]).toEqual([host, at, 'no'])
+    server.close()
+  })
+
+  test('behavior: what it may reach changes while it runs', async () => {
+    await apply({ denyOut: ['198.51.100.0/24'] })
+    expect(await fromInside(INTERNET, 80)).toBe('no')
+    await apply({ allowOut: [INTERNET], denyOut: ['198.51.100.0/24'] })
+    expect(await fromInside(INTERNET, 80)).toBe(`caller ${HOST}`)
+    await apply(closedNetwork)
+    expect(await fromInside(INTERNET, 80)).toBe('no')
+    await apply({ allowInternet: false, allowOut: ['198.51.100.0/24'] })
+    expect(await fromInside(INTERNET, 80)).toBe(`caller ${HOST}`)
+    await apply({ allowInternet: false, allowOut: [PRIVATE] })
+    expect(await fromInside(PRIVATE, 80)).toBe('no')
+  })
+
+  test('behavior: what it may reach stays so over a pause; nothing is left of its network', async () => {
+    await apply({ allowInternet: false, allowOut: [INTERNET] })
+    const machineId = (await folderOf(sandboxes.dataFolder, spec.id))!.split('/').at(-1)!
+    await sandboxes.runtime.pause(spec.id)
+    expect(await networkTraces(machineId)).toEqual([])
+    await sandboxes.runtime.resume(spec.id)
+    expect(await fromInside(INTERNET, 80)).toBe(`caller ${HOST}`)
+    expect(await fromInside(INTERNET, 25)).toBe('no')
+    await sandboxes.runtime.destroy(spec.id)
+    expect(await networkTraces(machineId)).toEqual([])
+  })
+})
