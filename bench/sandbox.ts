@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
@@ -17,6 +17,7 @@ import { serviceUser } from '@coinrack/host/service-user.ts'
 const [rounds = 10, coldRounds = 2, memoryMb = 512] = process.argv.slice(2).map(Number)
 const cacheFolder = '/var/cache/coinrack'
 const dataFolder = await mkdtemp(join(tmpdir(), 'sbx-bench-'))
+await chmod(dataFolder, 0o755)
 const user = await serviceUser()
 const images = createImageStore({ cacheFolder })
 const acceleration = hostAcceleration({ cacheFolder, images, user })

@@ -39,6 +39,8 @@ if [ -e /proc/sys/net/ipv6 ]; then
 fi
 echo 1 >/proc/sys/net/ipv4/ip_forward
 ip tuntap add "$tap" mode tap
+# Always the same, since a guest that goes on after a pause still knows its gateway by it.
+ip link set "$tap" address 02:00:0a:00:02:02
 ip address add "$gateway/24" dev "$tap"
 ip address add "$resolver/24" dev "$tap"
 ip address add "$machine_end/30" dev "$uplink"
