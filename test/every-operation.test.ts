@@ -27,6 +27,7 @@ const generous = Object.fromEntries(
     'PASSWORD_RESETS',
     'REINSTALLS',
     'CONSOLE',
+    'SANDBOXES',
     'REGISTER',
     'LOGIN',
     'BAD_TOKENS',
@@ -92,6 +93,22 @@ const makeResource: Record<Resource, () => Promise<string>> = {
   ticket: async () =>
     (await service.ask('POST', '/tickets', { token: owner.token, body: { subject: 'a', body: 'b' } })).body
       .id,
+  sandbox: async () => {
+    const { id } = (
+      await service.ask('POST', '/sandboxes', { token: owner.token, body: { timeout: 86_400 } })
+    ).body.sandbox
+    // What the examples are about.
+    const { task_id, path } = { ...operations.getTask.example, ...operations.readFile.example }
+    await service.channel.tasks.start(id, task_id, { run: { command: 'true' } })
+    await service.ask('PUT', `/sandboxes/${id}/files`, {
+      token: owner.token,
+      body: { path, content: 'Hello' },
+    })
+    return id
+  },
+  snapshot: async () =>
+    (await service.ask('POST', `/sandboxes/${owned.sandbox}/snapshots`, { token: owner.token, body: {} }))
+      .body.snapshot.id,
   webhook: async () =>
     (await service.ask('POST', '/webhooks', { token: owner.token, body: { url: 'https://rackmail.net/' } }))
       .body.webhook.id,
@@ -124,8 +141,14 @@ type Ask = (
   about: { token?: string; id?: string; input?: object },
 ) => Promise<Outcome>
 
+/** What the path names stands in the path alone. */
+const pathOf = (op: Operation, id: string, input: object) =>
+  op.path.replaceAll(/{(\w+)}/g, (_all, name: string) =>
+    encodeURIComponent(name === 'id' ? id : String((input as Record<string, unknown>)[name] ?? '')),
+  )
+
 const byRest: Ask = async (_name, op, { token, id, input = {} }) => {
-  const path = op.path.replace('{id}', encodeURIComponent(id ?? ''))
+  const path = pathOf(op, id ?? '', input)
   const query = op.method === 'GET' ? `?${new URLSearchParams(input as Record<string, string>)}` : ''
   const { status, body } = await service.ask(op.method, path + query, {
     ...(token === undefined ? {} : { token }),
@@ -300,7 +323,7 @@ describe.each(ways)('%s', (way, ask) => {
 test('behavior: HEAD reads what changes nothing, and does nothing else', async () => {
   const readable = new Map(operationList.flatMap(([, op]) => (op.effect === 'read' ? [[op.path, op]] : [])))
   for (const [, op] of operationList) {
-    const path = op.path.replace('{id}', op.resource ? owned[op.resource] : '')
+    const path = pathOf(op, op.resource ? owned[op.resource] : '', op.example)
     const read = readable.get(op.path)
     const query = new URLSearchParams(read && (exampleOf(read) as Record<string, string>))
     const { status } = await service.ask('HEAD', `${path}?${query}`, { token: owner.token })

@@ -75,6 +75,7 @@ describe('arrows inside the server', () => {
     'guide',
     'payments',
     'vps',
+    'sandboxes',
     'events',
     'support',
     'delegations',
@@ -103,6 +104,7 @@ describe('arrows inside the server', () => {
     guide: ['ledger'],
     payments: ['ledger', 'database', 'chain'],
     vps: ['ledger', 'database'],
+    sandboxes: ['ledger', 'database'],
     events: ['database'],
     support: ['database'],
     delegations: ['database'],
@@ -282,7 +284,7 @@ describe('money is bigint', () => {
 
   test('no number for an amount in money, in payments and in the machines slice', () => {
     const sources = product.filter(({ path }) =>
-      /^packages\/(money|server\/src\/(payments|vps|balance))\//.test(path),
+      /^packages\/(money|server\/src\/(payments|vps|sandboxes|balance))\//.test(path),
     )
     const amount =
       /\b\w*(amount|price|balance|available|held|owed|refund|received|shortfall|burn)\w*\??:\s*number\b/i

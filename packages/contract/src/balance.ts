@@ -6,13 +6,15 @@ import { paging, Timestamp, Usd } from './wire.ts'
 /** What an answer says that changed the balance, or what it is spent on. */
 export const balanceFields = {
   balance: Usd.describe('What can be spent now'),
-  burn_per_hour: Usd.describe('What the services that renew themselves cost in an average hour'),
-  runs_out_at: Timestamp.nullable().describe('The first renewal that the balance will not cover'),
+  burn_per_hour: Usd.describe(
+    'What services that renew themselves and running sandboxes cost in an average hour',
+  ),
+  runs_out_at: Timestamp.nullable().describe('When the balance will not cover them'),
 }
 
 export const Balance = z.object({
   ...balanceFields,
-  held: Usd.describe('Reserved for orders in progress; not part of balance'),
+  held: Usd.describe('Reserved for orders in progress and running sandboxes; not part of balance'),
   total: Usd.describe('balance + held'),
   owed: Usd.describe('What a reversed payment left open; arriving money pays it first'),
   currency: z.literal('USD'),

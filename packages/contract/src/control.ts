@@ -1,28 +1,27 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import {
+  AbsolutePath,
+  Environment,
+  ended,
+  FILE_BODY_BYTES,
+  FileRead,
+  FileWritten,
+  fileContent,
+  filePart,
+  IN_FILE_BYTES,
+  isInFileBytes,
+  isOneContent,
+  NoNul,
+  ONE_CONTENT,
+} from './guest-shapes.ts'
 import { operation } from './operation.ts'
 import { Hostname, ServiceId, UserData, Vps } from './vps.ts'
 import { Flag, Timestamp, Usd } from './wire.ts'
 import { awaitWork, Work } from './work.ts'
 
-/** What one call reads or writes of a file, in bytes. */
-export const FILE_BYTES = 5_000_000
-/** A request that carries as much, in base64. */
-const FILE_BODY_BYTES = 8 * 1024 * 1024
-
 const service = { service_id: ServiceId }
 const serviceExample = { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0' }
-
-const AbsolutePath = z
-  .string()
-  .max(4096)
-  .regex(/^\/[^\u0000]*$/, 'Expected an absolute path')
-const Environment = z
-  .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/), z.string().max(16_384))
-  .refine((env) => JSON.stringify(env).length <= 65_536, 'Expected at most 64 KiB in all')
-
-/** Text that a program of the guest can be handed: it ends at the first NUL. */
-const NoNul = z.string().regex(/^[^\u0000]*$/, 'NUL characters are not allowed')
 
 const UpgradeOption = z.object({
   target_plan: z.string().describe('Send it to change_plan'),
@@ -195,14 +194,7 @@ export const control = {
       input: NoNul.max(262_144).optional().describe('Standard input'),
       timeout: z.number().positive().max(50).default(30).describe('Seconds'),
     }),
-    output: z.object({
-      stdout: z.string(),
-      stderr: z.string(),
-      exit_code: z.number().int().nullable().describe('Null when it was ended by the timeout'),
-      timed_out: z.boolean(),
-      truncated: z.boolean().describe('An output was longer than 1 MiB'),
-      duration_ms: z.number().int(),
-    }),
+    output: z.object(ended),
     errors: ['service_busy', 'guest_unreachable'],
     example: { ...serviceExample, command: 'uname -a', timeout: 20 },
   }),
@@ -218,21 +210,8 @@ export const control = {
     resource: 'service',
     effect: 'read',
     idempotent: true,
-    input: z.strictObject({
-      ...service,
-      path: AbsolutePath,
-      offset: z.coerce.number().int().min(0).default(0),
-      length: z.coerce.number().int().min(1).max(FILE_BYTES).default(FILE_BYTES),
-    }),
-    output: z.object({
-      path: z.string(),
-      size: z.number().int().describe('Of the whole file, in bytes'),
-      offset: z.number().int(),
-      length: z.number().int().describe('Bytes in this answer'),
-      eof: z.boolean(),
-      content: z.string().optional(),
-      content_base64: z.string().optional(),
-    }),
+    input: z.strictObject({ ...service, path: AbsolutePath, ...filePart }),
+    output: FileRead,
     errors: ['service_busy', 'guest_unreachable', 'file_refused'],
     example: { ...serviceExample, path: '/etc/hostname' },
   }),
@@ -255,22 +234,13 @@ export const control = {
       .strictObject({
         ...service,
         path: AbsolutePath,
-        content: z.string().max(FILE_BYTES).optional().describe('Text'),
-        content_base64: z
-          .base64()
-          .max(Math.ceil(FILE_BYTES / 3) * 4)
-          .optional(),
+        ...fileContent,
         offset: z.number().int().min(0).optional(),
       })
-      .refine(
-        ({ content, content_base64 }) => (content === undefined) !== (content_base64 === undefined),
-        'Expected either content or content_base64',
-      )
-      .refine(({ content = '' }) => byteLength(content) <= FILE_BYTES, 'Expected at most 5 MB'),
-    output: z.object({ path: z.string(), size: z.number().int().describe('Of the file now, in bytes') }),
+      .refine(isOneContent, ONE_CONTENT)
+      .refine(isInFileBytes, IN_FILE_BYTES),
+    output: FileWritten,
     errors: ['service_busy', 'guest_unreachable', 'file_refused'],
     example: { ...serviceExample, path: '/root/hello.txt', content: 'Hello\n' },
   }),
 }
-
-const byteLength = (text: string) => new TextEncoder().encode(text).length

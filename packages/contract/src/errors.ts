@@ -91,6 +91,24 @@ export const errors = {
   delegation_limit: { status: 409, fix: 'Revoke one with revoke_delegation, or wait a day.' },
   ticket_limit: { status: 409, fix: 'Close a ticket with close_ticket, or wait a day.' },
   webhook_limit: { status: 409, fix: 'Delete one with delete_webhook first.' },
+  sandbox_not_running: {
+    status: 409,
+    fix: 'Let a paused one go on with resume_sandbox; in place of an ended one make another with create_sandbox.',
+  },
+  sandbox_unreachable: {
+    status: 409,
+    fix: 'Repeat the call; if it fails again end the sandbox with kill_sandbox and make another.',
+  },
+  sandbox_damaged: {
+    status: 409,
+    fix: 'What was kept of it cannot be used: end it with kill_sandbox and make another.',
+  },
+  sandbox_limit: { status: 409, fix: 'End what is no longer needed with kill_task or unexpose_port.' },
+  sandbox_snapshot_limit: { status: 409, fix: 'Delete one with delete_sandbox_snapshot first.' },
+  task_ended: {
+    status: 409,
+    fix: 'Read with get_task how it ended; only tasks with an open input can be typed into.',
+  },
   review_exists: { status: 409, fix: 'An account can submit one review.' },
   review_needs_order: { status: 409, fix: 'Order a VPS first; reviews come from customers.' },
   idempotency_running: { status: 409, fix: 'Wait a second and repeat the same request with the same key.' },
@@ -116,6 +134,17 @@ export const errors = {
   },
   quote_invalid: { status: 422, fix: 'Ask order_vps for a new quote.' },
   price_above_maximum: { status: 422, fix: 'Raise max_price, or choose a cheaper plan from list_plans.' },
+  unknown_template: {
+    status: 422,
+    fix: 'Use base, code-interpreter, or the id of a ready snapshot from list_sandbox_snapshots with its tariff.',
+  },
+  invalid_network: {
+    status: 422,
+    fix: 'List networks such as 198.51.100.0/24 and names such as *.example.com.',
+  },
+  unknown_context: { status: 422, fix: 'Use the name of a context of this language, or a new name.' },
+  unknown_language: { status: 422, fix: 'Make the sandbox with the template code-interpreter.' },
+  task_refused: { status: 422, fix: 'Name a user, a folder and a program that exist in the sandbox.' },
   file_refused: { status: 422, fix: 'Name a regular file by its absolute path, in a folder that exists.' },
   invalid_invitation: { status: 422, fix: 'Use the token of the mail; ask the owner to invite you again.' },
   webhook_url_refused: { status: 422, fix: 'Name a public host; https, without user and password.' },
@@ -132,6 +161,14 @@ export const errors = {
     status: 503,
     fix: 'Ask the operator: this host gives machines no network of their own.',
   },
+  link_invalid: { status: 403, fix: 'Get a new link with get_upload_url or get_download_url.' },
+  preview_closed: { status: 404, fix: 'Open the port with expose_port; list_exposed_ports shows its URL.' },
+  preview_token_missing: {
+    status: 401,
+    fix: 'Send the token that list_exposed_ports shows in the header X-Preview-Token.',
+  },
+  port_refused: { status: 502, fix: 'Start a server on that port of the sandbox, then repeat.' },
+  sandboxes_unavailable: { status: 503, fix: 'Ask the operator: this host runs no sandboxes.' },
   settlement_unavailable: {
     status: 503,
     fix: 'Repeat with the same payment later, or top up without method x402; nothing was taken.',

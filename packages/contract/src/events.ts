@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { balanceFields } from './balance.ts'
 import { Id } from './ids.ts'
 import { listOperation } from './operation.ts'
+import { tariffNames } from './sandbox-tariffs.ts'
+import { sandboxReasons } from './sandboxes.ts'
 import { vpsStatuses } from './vps.ts'
 import { paging, Timestamp, Usd, WaitSeconds } from './wire.ts'
 
@@ -13,6 +15,14 @@ const DelegationTold = z.object({
 })
 
 const PaidTime = z.object({ service_id: Id('service'), hostname: z.string(), paid_until: Timestamp })
+
+const SandboxTold = z.object({
+  sandbox_id: Id('sandbox'),
+  tariff: z.enum(tariffNames),
+  template: z.string(),
+  metadata: z.record(z.string(), z.string()),
+})
+const SoFar = { reason: z.enum(sandboxReasons).nullable(), seconds: z.number(), cost: Usd }
 
 /** What can happen to an account, and what is told of it. */
 export const eventTypes = {
@@ -72,6 +82,12 @@ export const eventTypes = {
   'vps.resumed': PaidTime,
   /** At the end of its paid time, or of the grace after it. */
   'vps.deleted': PaidTime,
+  'sandbox.started': SandboxTold,
+  'sandbox.failed': SandboxTold.extend({ failure: z.string() }),
+  'sandbox.paused': SandboxTold.extend(SoFar),
+  'sandbox.resumed': SandboxTold,
+  /** Nothing of it is left; cost is what was charged. */
+  'sandbox.ended': SandboxTold.extend(SoFar),
   'delegation.accepted': DelegationTold,
   'delegation.revoked': DelegationTold,
   /** By itself, at its time. */

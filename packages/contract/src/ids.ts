@@ -19,9 +19,14 @@ export const idPrefixes = {
   delivery: 'dlv',
   ticket: 'tkt',
   delegation: 'dlg',
+  sandbox: 'sbx',
+  task: 'tsk',
 } as const
 
 export type IdKind = keyof typeof idPrefixes
+
+/** What stands before the 26 characters. Identifiers of sandboxes become names of hosts: letters and digits alone. */
+const headOf = (kind: IdKind) => (kind === 'sandbox' ? idPrefixes[kind] : `${idPrefixes[kind]}_`)
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz'
 
@@ -38,13 +43,12 @@ export function makeId(kind: IdKind, milliseconds: number, random: Uint8Array): 
     text = CROCKFORD[Number(value & 31n)] + text
     value >>= 5n
   }
-  return `${idPrefixes[kind]}_${text}`
+  return `${headOf(kind)}${text}`
 }
 
 /** Whether a text has the form of an identifier of this kind. */
 export const isId = (kind: IdKind, text: string) =>
-  text.startsWith(`${idPrefixes[kind]}_`) &&
-  /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(idPrefixes[kind].length + 1))
+  text.startsWith(headOf(kind)) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(headOf(kind).length))
 
 /** An identifier on the wire. Its form is not checked here: an id of the wrong form is an unknown id. */
-export const Id = (kind: IdKind) => z.string().describe(`Identifier: ${idPrefixes[kind]}_...`)
+export const Id = (kind: IdKind) => z.string().describe(`Identifier: ${headOf(kind)}...`)

@@ -13,6 +13,10 @@ import { network } from './network.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
 import { receipts } from './receipts.ts'
+import { sandboxFiles } from './sandbox-files.ts'
+import { sandboxPorts } from './sandbox-ports.ts'
+import { sandboxWork } from './sandbox-work.ts'
+import { sandboxes } from './sandboxes.ts'
 import { snapshots } from './snapshots.ts'
 import { sshKeys } from './ssh-keys.ts'
 import { tickets } from './tickets.ts'
@@ -40,6 +44,10 @@ export const operations = {
   ...metrics,
   ...console,
   ...snapshots,
+  ...sandboxes,
+  ...sandboxWork,
+  ...sandboxFiles,
+  ...sandboxPorts,
   ...events,
   ...webhooks,
   ...tickets,

@@ -13,6 +13,7 @@ export type RateClass =
   | 'passwordResets'
   | 'reinstalls'
   | 'console'
+  | 'sandboxes'
   | 'register'
   | 'login'
 
@@ -27,6 +28,8 @@ export type Resource =
   | 'webhook'
   | 'ticket'
   | 'delegation'
+  | 'sandbox'
+  | 'snapshot'
 
 /**
  * One thing that a caller may ask of the service, as data: no handler, no framework.

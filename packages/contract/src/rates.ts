@@ -10,4 +10,5 @@ export const rateSubjects: Record<RateClass, 'account' | 'address'> = {
   register: 'address',
   login: 'address',
   console: 'account',
+  sandboxes: 'account',
 }

@@ -8,7 +8,11 @@ export const customerAccounts = ['customer.available', 'customer.held', 'custome
 export type CustomerAccount = (typeof customerAccounts)[number]
 
 /** Of the house. A treasury is one token on one chain. */
-export type HouseAccount = `treasury.${number}.${string}` | 'revenue.vps' | 'house.adjustments'
+export type HouseAccount =
+  | `treasury.${number}.${string}`
+  | 'revenue.vps'
+  | 'revenue.sandbox'
+  | 'house.adjustments'
 
 export type LedgerAccount = CustomerAccount | HouseAccount
 

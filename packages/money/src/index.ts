@@ -1,6 +1,7 @@
 export * from './billing.ts'
 export * from './chart-of-accounts.ts'
 export * from './hold.ts'
+export * from './meter.ts'
 export * from './period.ts'
 export * from './posting.ts'
 export * from './price.ts'

@@ -37,6 +37,17 @@ test.each([
   expect(runsOutAt(balance, charges, start)?.toISOString()).toBe(at)
 })
 
+test('behavior: what runs burns too, after what is held for it, and beside what is charged', () => {
+  const sandbox = { priceHourly: 16_500n, since: start, held: 275n }
+  expect(burnPerHour([hourly(4_500n)], [sandbox, sandbox])).toBe(37_500n)
+  const at = (balance: bigint, charges: Recurring[] = []) =>
+    runsOutAt(balance, charges, start, [sandbox])?.toISOString()
+  // 0.0165 USD an hour, beyond the minute that is held.
+  expect(at(0n)).toBe('2026-01-31T12:01:00.219Z')
+  expect(at(16_500n)).toBe('2026-01-31T13:01:00.219Z')
+  expect(at(16_500n, [hourly(16_000n, new Date('2026-01-31T12:30:00Z'))])).toBe('2026-01-31T12:30:00.000Z')
+})
+
 test('behavior: it is the moment at which charging one after the other fails', () => {
   const charge = fc.record({
     cycle: fc.constantFrom<Cycle>('monthly', 'hourly'),

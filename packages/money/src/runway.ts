@@ -12,25 +12,43 @@ export interface Recurring {
   next: Date
 }
 
+/** Something that is paid by the time it runs. */
+export interface Running {
+  /** micro-USD an hour */
+  priceHourly: bigint
+  /** Until when it is settled. */
+  since: Date
+  /** Reserved for it since then, and no part of the balance. */
+  held: bigint
+}
+
 const HOUR_MS = 3_600_000
 /** Hours of an average month: what a monthly price is spread over. */
 const MONTH_HOURS = 730n
 const LONGEST_YEARS = 100
 
 /** What is charged in an average hour, in micro-USD, rounded up. */
-export function burnPerHour(charges: readonly Recurring[]): bigint {
+export function burnPerHour(charges: readonly Recurring[], running: readonly Running[] = []): bigint {
   const sumOf = (wanted: Cycle) =>
     charges.reduce((sum, { cycle, price }) => (cycle === wanted ? sum + price : sum), 0n)
-  return sumOf('hourly') + (sumOf('monthly') + MONTH_HOURS - 1n) / MONTH_HOURS
+  const perHour = running.reduce((sum, { priceHourly }) => sum + priceHourly, 0n)
+  return perHour + sumOf('hourly') + (sumOf('monthly') + MONTH_HOURS - 1n) / MONTH_HOURS
 }
 
 /**
  * The moment of the first charge that the balance will not cover, exactly.
+ * @param running what is paid by time, and goes on all the while
  * @returns undefined when there is none in a hundred years
  */
-export function runsOutAt(balance: bigint, charges: readonly Recurring[], now: Date): Date | undefined {
+export function runsOutAt(
+  balance: bigint,
+  charges: readonly Recurring[],
+  now: Date,
+  running: readonly Running[] = [],
+): Date | undefined {
   const dueBy = (at: number) =>
-    charges.reduce((sum, charge) => sum + charge.price * BigInt(countBy(charge, at)), 0n)
+    charges.reduce((sum, charge) => sum + charge.price * BigInt(countBy(charge, at)), 0n) +
+    positive(running.reduce((sum, each) => sum + ranCost(each, at) - each.held, 0n))
   let covered = now.getTime()
   if (dueBy(covered) > balance) return now
   let beyond = monthsAfter(now, 12 * LONGEST_YEARS).getTime()
@@ -51,3 +69,8 @@ function countBy({ cycle, anchor, next }: Recurring, at: number): number {
   const isOver = monthsAfter(anchor, months).getTime() <= at
   return months - monthsBetween(anchor, next) + (isOver ? 1 : 0)
 }
+
+const positive = (amount: bigint) => (amount > 0n ? amount : 0n)
+
+const ranCost = ({ priceHourly, since }: Running, at: number) =>
+  (priceHourly * BigInt(Math.max(0, at - since.getTime()))) / BigInt(HOUR_MS)

@@ -224,6 +224,12 @@ export const settings = {
     schema: values.filePath,
     otherwise: 'demo: embedded chains; production: must be set',
   },
+  sandboxDomain: {
+    name: 'COINRACK_SANDBOX_DOMAIN',
+    doc: "Domain below which exposed ports of sandboxes have names of their own, as `8000-sbx....sandbox.example.net`: `*.` of it has to lead here, with a certificate for it. No other site of yours may be in it: what runs there is the customers'. Without one they have a path below the public URL alone.",
+    schema: values.hostName,
+    otherwise: 'none',
+  },
   catalogFile: {
     name: 'COINRACK_CATALOG',
     doc: 'JSON file with the plans that are sold.',

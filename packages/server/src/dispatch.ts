@@ -6,8 +6,16 @@ import { type Authenticated, authenticate } from './account/authenticate.ts'
 import { readUntil } from './database/changes.ts'
 import { inTransaction, type Queryable, type Transaction } from './database/transaction.ts'
 import { type ErrorOptions, errorBody, OperationError } from './errors.ts'
-import type { Caller, Handlers, PaidHandlers, UntilReached } from './handler.ts'
-import { beginRun, endRun, type Idempotency, remember, replay } from './idempotency.ts'
+import type { Caller, Emit, Handlers, PaidHandlers, UntilReached } from './handler.ts'
+import {
+  beginRun,
+  endRun,
+  forgetAnswer,
+  type Idempotency,
+  remember,
+  replaceAnswer,
+  replay,
+} from './idempotency.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { resourceRow } from './resources.ts'
 import type { Services } from './services.ts'
@@ -27,6 +35,14 @@ export interface Request {
   asTool: boolean
   /** By x402: base64 by REST, an object as a tool; unread. */
   payment?: unknown
+  /** Takes what comes of the work while it goes on, where the transport streams. */
+  emit?: Emit
+}
+
+/** What a handler has done, and what its answer waits for once that is committed. */
+interface Work {
+  body: Record<string, unknown>
+  finish: (() => Promise<Record<string, unknown>>) | undefined
 }
 
 export interface Answer {
@@ -71,7 +87,12 @@ export function createDispatch(
 
     const { payment } = request
     const isPaid = op.x402 === true && (payment !== undefined || input.method === 'x402')
-    const work = async (db: Queryable) => {
+    const bodyOf = (output: unknown) => {
+      const body = encodeOutput(op, output)
+      return row?.delegated ? withoutBilling(body) : body
+    }
+    const work = async (db: Queryable): Promise<Work> => {
+      let finish: (() => Promise<unknown>) | undefined
       // Types tie each handler to its own call; here it is any of them.
       const handler = (isPaid ? paidHandlers[name as never] : handlers[name]) as (
         call: object,
@@ -84,14 +105,17 @@ export function createDispatch(
         services,
         until,
         ...(isPaid ? { payment } : {}),
+        emit: request.emit,
+        afterCommit: (wait: () => Promise<unknown>) => {
+          finish = wait
+        },
         fail: (code: ErrorCode, message: string, options?: ErrorOptions) => {
           throw new OperationError(code, message, options)
         },
       })
-      const body = encodeOutput(op, output)
-      return row?.delegated ? withoutBilling(body) : body
+      return { body: bodyOf(output), finish: finish && (async () => bodyOf(await finish!())) }
     }
-    if (op.method === 'GET') return { status: 200, body: await work(services.db), headers: {} }
+    if (op.method === 'GET') return { status: 200, body: (await work(services.db)).body, headers: {} }
     const idempotency: Idempotency | undefined =
       caller && request.idempotencyKey !== undefined
         ? { accountId: caller.accountId, key: request.idempotencyKey, operation: name, input: raw }
@@ -101,10 +125,10 @@ export function createDispatch(
 
   /** Runs what acts on a machine or is paid, which may take long, in no transaction. Its answer is remembered like any other. */
   async function runOutside(
-    work: (db: Queryable) => Promise<Record<string, unknown>>,
+    work: (db: Queryable) => Promise<Work>,
     idempotency: Idempotency | undefined,
   ): Promise<Answer> {
-    if (!idempotency) return { status: 200, body: await work(services.db), headers: {} }
+    if (!idempotency) return { status: 200, body: (await work(services.db)).body, headers: {} }
     const stored = await inTransaction(services.db, async (tx) => {
       const answer = await replay(tx, services, idempotency)
       if (!answer) await beginRun(tx, services, idempotency)
@@ -112,7 +136,7 @@ export function createDispatch(
     })
     if (stored) return { status: 200, body: stored, headers: { 'idempotent-replayed': 'true' } }
     try {
-      const body = await work(services.db)
+      const { body } = await work(services.db)
       await inTransaction(services.db, (tx) => remember(tx, services, idempotency, body))
       return { status: 200, body, headers: {} }
     } finally {
@@ -122,18 +146,21 @@ export function createDispatch(
 
   /** Runs a write in one transaction, with its idempotency record. */
   async function runWrite(
-    work: (tx: Transaction) => Promise<Record<string, unknown>>,
+    work: (tx: Transaction) => Promise<Work>,
     idempotency: Idempotency | undefined,
   ): Promise<Answer> {
     let kept: OperationError | undefined
+    let finish: Work['finish']
     const answer = await inTransaction(services.db, async (tx): Promise<Answer> => {
       kept = undefined
+      finish = undefined
       const stored = idempotency && (await replay(tx, services, idempotency))
       if (stored) return { status: 200, body: stored, headers: { 'idempotent-replayed': 'true' } }
       try {
-        const body = await work(tx)
-        if (idempotency) await remember(tx, services, idempotency, body)
-        return { status: 200, body, headers: {} }
+        const done = await work(tx)
+        finish = done.finish
+        if (idempotency) await remember(tx, services, idempotency, done.body)
+        return { status: 200, body: done.body, headers: {} }
       } catch (error) {
         if (!(error instanceof OperationError && error.options.keepEffects)) throw error
         kept = error
@@ -141,7 +168,22 @@ export function createDispatch(
       }
     })
     if (kept) throw kept
-    return answer
+    return finish ? { ...answer, body: await finishWrite(finish, idempotency) } : answer
+  }
+
+  /** Waits for what a committed write has begun: the answer is what came of it. */
+  async function finishWrite(
+    finish: NonNullable<Work['finish']>,
+    idempotency: Idempotency | undefined,
+  ): Promise<Record<string, unknown>> {
+    try {
+      const body = await finish()
+      if (idempotency) await replaceAnswer(services, idempotency, body)
+      return body
+    } catch (error) {
+      if (idempotency) await forgetAnswer(services, idempotency)
+      throw error
+    }
   }
 
   async function identify(op: Operation, request: Request): Promise<Partial<Authenticated>> {

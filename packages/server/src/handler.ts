@@ -32,6 +32,9 @@ export type UntilReached = <T>(
   reached: (value: T) => boolean,
 ) => Promise<T>
 
+/** Something that is streamed. Resolves to false when nobody takes it any more. */
+export type Emit = (event: string, data: Record<string, unknown>) => Promise<boolean>
+
 type Public<N extends OperationName> = Operations[N] extends { access: 'public' } | { openAsTool: true }
   ? true
   : false
@@ -46,6 +49,13 @@ export interface Call<N extends OperationName> {
   db: Operations[N] extends { method: 'GET' } | { onMachine: true } ? Queryable : Transaction
   services: Services
   until: UntilReached
+  /** Undefined where the answer alone is wanted. */
+  emit: Emit | undefined
+  /**
+   * Of a write: the answer is what this gives, once the transaction is committed. When it throws, the write is not
+   * remembered under its idempotency key.
+   */
+  afterCommit(wait: () => Promise<Output<Operations[N]>>): void
   /** Refuses, with a code that the operation declares. */
   fail(code: DeclaredError<Operations[N]>, message: string, options?: ErrorOptions): never
 }

@@ -39,6 +39,34 @@ import { listInvoices } from './payments/list-invoices.ts'
 import { payInvoice } from './payments/pay-invoice.ts'
 import { topupBalance } from './payments/topup-balance.ts'
 import { topupByX402 } from './payments/x402/topup-by-x402.ts'
+import { createSandbox } from './sandboxes/create-sandbox.ts'
+import { createSandboxSnapshot } from './sandboxes/create-sandbox-snapshot.ts'
+import { deleteFile } from './sandboxes/delete-file.ts'
+import { deleteSandboxSnapshot } from './sandboxes/delete-sandbox-snapshot.ts'
+import { execCommand } from './sandboxes/exec-command.ts'
+import { exposePort } from './sandboxes/expose-port.ts'
+import { forkSandbox } from './sandboxes/fork-sandbox.ts'
+import { getDownloadUrl } from './sandboxes/get-download-url.ts'
+import { getSandbox } from './sandboxes/get-sandbox.ts'
+import { getSandboxMetrics } from './sandboxes/get-sandbox-metrics.ts'
+import { getTask } from './sandboxes/get-task.ts'
+import { getUploadUrl } from './sandboxes/get-upload-url.ts'
+import { killSandbox } from './sandboxes/kill-sandbox.ts'
+import { killTask } from './sandboxes/kill-task.ts'
+import { listExposedPorts } from './sandboxes/list-exposed-ports.ts'
+import { listFiles } from './sandboxes/list-files.ts'
+import { listSandboxSnapshots } from './sandboxes/list-sandbox-snapshots.ts'
+import { listSandboxes } from './sandboxes/list-sandboxes.ts'
+import { listTasks } from './sandboxes/list-tasks.ts'
+import { pauseSandbox } from './sandboxes/pause-sandbox.ts'
+import { readFile } from './sandboxes/read-file.ts'
+import { resumeSandbox } from './sandboxes/resume-sandbox.ts'
+import { runCode } from './sandboxes/run-code.ts'
+import { sendInput } from './sandboxes/send-input.ts'
+import { setSandboxNetwork } from './sandboxes/set-sandbox-network.ts'
+import { setSandboxTimeout } from './sandboxes/set-sandbox-timeout.ts'
+import { unexposePort } from './sandboxes/unexpose-port.ts'
+import { writeFile } from './sandboxes/write-file.ts'
 import { closeTicket } from './support/close-ticket.ts'
 import { createTicket } from './support/create-ticket.ts'
 import { getTicket } from './support/get-ticket.ts'
@@ -142,6 +170,34 @@ export const handlers: Handlers = {
   listSnapshots,
   restoreSnapshot,
   deleteSnapshot,
+  createSandbox,
+  listSandboxes,
+  getSandbox,
+  killSandbox,
+  setSandboxTimeout,
+  setSandboxNetwork,
+  pauseSandbox,
+  resumeSandbox,
+  forkSandbox,
+  getSandboxMetrics,
+  createSandboxSnapshot,
+  listSandboxSnapshots,
+  deleteSandboxSnapshot,
+  runCode,
+  execCommand,
+  listTasks,
+  getTask,
+  killTask,
+  sendInput,
+  writeFile,
+  readFile,
+  listFiles,
+  deleteFile,
+  getUploadUrl,
+  getDownloadUrl,
+  exposePort,
+  listExposedPorts,
+  unexposePort,
   listEvents,
   createWebhook,
   listWebhooks,

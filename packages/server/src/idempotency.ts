@@ -67,6 +67,26 @@ export async function remember(
   )
 }
 
+/** Stores another answer in place of one: what came of the effect after it was committed. */
+export async function replaceAnswer(
+  services: Services,
+  call: Idempotency,
+  answer: Record<string, unknown>,
+): Promise<void> {
+  await services.db.query(
+    'update idempotent_answer set answer = $3 where account_id = $1 and key_hash = $2',
+    [call.accountId, hashKey(call), sealer(services, call).seal(JSON.stringify(answer), call.accountId)],
+  )
+}
+
+/** Releases the key: nothing came of the effect. */
+export async function forgetAnswer({ db }: Services, call: Idempotency): Promise<void> {
+  await db.query('delete from idempotent_answer where account_id = $1 and key_hash = $2', [
+    call.accountId,
+    hashKey(call),
+  ])
+}
+
 /** Longer than anything takes to answer: what is older was begun by a service that was killed. */
 const LONGEST_RUN_MS = 120_000
 

@@ -32,6 +32,7 @@ import { openPool } from './database/pool.ts'
 import { invoicing } from './payments/invoicing.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { createReceiptKey } from './receipt-key.ts'
+import { sandboxing } from './sandboxes/sandboxing.ts'
 import { createSealer } from './sealer.ts'
 import { PortError, serve } from './serve.ts'
 import { idMaker, type Services } from './services.ts'
@@ -141,11 +142,13 @@ async function main(): Promise<void> {
         resolver: config.rdnsResolver,
       }),
     keptDisks: driver.keptDisks,
+    sandboxes: undefined,
     chains: await Promise.all(chains.settings.map((settings) => openChain(settings, x402Key))),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,
     invoicing,
     ordering,
+    sandboxing,
   }
 
   const endServing = await serve(services, {

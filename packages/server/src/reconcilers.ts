@@ -12,6 +12,8 @@ import { forgetOldAnswers } from './idempotency.ts'
 import { runPayments } from './payments/run-payments.ts'
 import { QUEUED_MAIL, sendQueuedMail } from './queue-mail.ts'
 import { NEW_EVENTS } from './record-event.ts'
+import { createSandboxMeter } from './sandboxes/meter/meter-sandboxes.ts'
+import { createSandboxReconciler } from './sandboxes/reconcile-sandboxes.ts'
 import type { Services } from './services.ts'
 import { billVps } from './vps/billing/bill-vps.ts'
 import { forgetOldLinks } from './vps/console/console-links.ts'
@@ -27,6 +29,9 @@ const SNAPSHOTS_MS = 2_000
 const RDNS_MS = 5_000
 /** A step is sampled soon after it begins. */
 const METER_MS = 1_000
+const SANDBOXES_MS = 500
+/** What the end of somebody's money may be late by. */
+const SANDBOX_METER_MS = 250
 const PERIODS_MS = 10_000
 const EVENTS_MS = 1_000
 const WEBHOOKS_MS = 1_000
@@ -78,6 +83,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
 export function tendMachines(services: Services): () => Promise<void> {
   const vps = createVpsReconciler(services)
   const snapshots = createSnapshotReconciler(services)
+  const sandboxes = services.sandboxes && createSandboxReconciler(services)
   const end = run(services, [
     { what: 'A pass over the VPS', everyMs: VPS_MS, pass: vps.pass, topic: RECONCILE_VPS },
     {
@@ -87,10 +93,20 @@ export function tendMachines(services: Services): () => Promise<void> {
       topic: RECONCILE_SNAPSHOTS,
     },
     { what: 'Measuring machines', everyMs: METER_MS, pass: createSampler(services).pass },
+    ...(sandboxes
+      ? [
+          { what: 'A pass over the sandboxes', everyMs: SANDBOXES_MS, pass: sandboxes.pass },
+          {
+            what: 'Metering sandboxes',
+            everyMs: SANDBOX_METER_MS,
+            pass: createSandboxMeter(services).pass,
+          },
+        ]
+      : []),
   ])
   return async () => {
     await end()
-    await Promise.all([vps.end(), snapshots.idle()])
+    await Promise.all([vps.end(), snapshots.idle(), sandboxes?.idle()])
   }
 }
 

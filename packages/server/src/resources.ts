@@ -2,6 +2,7 @@ import { isId } from '@coinrack/contract/ids.ts'
 import type { Resource } from '@coinrack/contract/operation.ts'
 import type { RowWanted } from './account/authenticate.ts'
 import { mayOperate } from './may-operate.ts'
+import type { SandboxRow } from './sandboxes/sandbox-store.ts'
 import { SHOWN_VPS, type ShownVpsJson } from './vps/shown-vps.ts'
 
 /** Of another account, that gave the caller rights on it. */
@@ -20,6 +21,9 @@ export interface ResourceRows {
   webhook: { account_id: string }
   ticket: { account_id: string }
   delegation: { account_id: string } & Delegated
+  sandbox: Pick<SandboxRow, 'account_id' | 'state' | 'wanted' | 'idle_s'> & { idle_at: string | null }
+  /** Of a sandbox: those of a VPS are named beside it. */
+  snapshot: { account_id: string }
 }
 
 /** `caller` is the row of who asks, and `$2` the moment; see `account/authenticate.ts`. */
@@ -41,6 +45,8 @@ const selects: Record<Resource, string> = {
   // Whom it was given to may give it back.
   delegation: `select account_id, revoked_at is null and delegate_id is not distinct from caller.account_id as delegated
     from delegation where id = $3`,
+  sandbox: 'select account_id, state, wanted, idle_s, idle_at from sandbox where id = $3',
+  snapshot: `select account_id from sandbox_snapshot where id = $3 and status <> 'deleted'`,
 }
 
 /** How to read a resource. Undefined for an identifier of the wrong form: nothing has it. */

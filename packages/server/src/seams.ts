@@ -1,5 +1,5 @@
 import type { Invoice } from '@coinrack/contract/invoices.ts'
-import type { Recurring } from '@coinrack/money/index.ts'
+import type { Recurring, Running } from '@coinrack/money/index.ts'
 import type { z } from 'zod'
 import type { Queryable, Transaction } from './database/transaction.ts'
 import type { Services } from './services.ts'
@@ -77,4 +77,12 @@ export interface Ordering {
   roomFor(
     services: Services,
   ): Promise<(plan: { memory_mb: number; disk_gb: number; network: 'nat' | 'dedicated' }) => boolean>
+}
+
+/** Of sandboxes, for the balance and the account's overview. */
+export interface Sandboxing {
+  /** How many of an account are live, and what those that run cost. */
+  summary(db: Queryable, accountId: string): Promise<{ live: number; running: Running[] }>
+  /** Of each account that has any: all that run. */
+  running(db: Queryable): Promise<Map<string, Running[]>>
 }

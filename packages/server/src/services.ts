@@ -1,6 +1,8 @@
 import type { VpsConsole } from '@coinrack/compute/console.ts'
 import type { GuestChannel } from '@coinrack/compute/guest-channel.ts'
 import type { KeptDisks } from '@coinrack/compute/kept-disks.ts'
+import type { SandboxChannel } from '@coinrack/compute/sandbox-channel.ts'
+import type { SandboxRuntime } from '@coinrack/compute/sandbox-runtime.ts'
 import type { VpsSnapshots } from '@coinrack/compute/snapshot.ts'
 import type { VpsDriver } from '@coinrack/compute/vps-driver.ts'
 import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
@@ -15,7 +17,7 @@ import type { Config } from './config.ts'
 import type { Changes } from './database/changes.ts'
 import type { ReceiptKey } from './receipt-key.ts'
 import type { Sealer } from './sealer.ts'
-import type { Invoicing, Ordering } from './seams.ts'
+import type { Invoicing, Ordering, Sandboxing } from './seams.ts'
 import type { ReverseDns } from './vps/rdns/reverse-dns.ts'
 
 export interface Clock {
@@ -24,6 +26,13 @@ export interface Clock {
 
 export interface Random {
   bytes(length: number): Uint8Array
+}
+
+/** What sandboxes run in. */
+export interface Sandboxes {
+  runtime: SandboxRuntime
+  /** The inside of them. */
+  channel: SandboxChannel
 }
 
 /** The world as the service sees it. Made in `main.ts` and in `testing.ts`, and handed in everywhere else. */
@@ -49,6 +58,8 @@ export interface Services {
   /** Undefined where customers cannot name their addresses. */
   rdns: ReverseDns | undefined
   keptDisks: KeptDisks
+  /** Undefined where the host cannot run any. */
+  sandboxes: Sandboxes | undefined
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
   depositAddressOf(counter: bigint): Address
@@ -56,6 +67,7 @@ export interface Services {
   demo: DemoBody | undefined
   invoicing: Invoicing
   ordering: Ordering
+  sandboxing: Sandboxing
 }
 
 export const idMaker =

@@ -6,6 +6,12 @@ import { createFakeConsole, type FakeConsole } from '@coinrack/compute/fake/cons
 import { createFakeDriver, type FakeDriver, type FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
 import { createFakeGuestChannel, type FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
 import { createFakeKeptDisks, type FakeKeptDisks } from '@coinrack/compute/fake/kept-disks.ts'
+import { createFakeSandboxChannel, type FakeSandboxChannel } from '@coinrack/compute/fake/sandbox-channel.ts'
+import {
+  createFakeRuntime,
+  type FakeRuntime,
+  type FakeRuntimeOptions,
+} from '@coinrack/compute/fake/sandbox-runtime.ts'
 import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import { pino } from 'pino'
 import type { Mail, Mailer } from './account/mailer.ts'
@@ -23,6 +29,7 @@ import { listenForChanges } from './database/changes.ts'
 import { openPool } from './database/pool.ts'
 import { invoicing } from './payments/invoicing.ts'
 import { createReceiptKey } from './receipt-key.ts'
+import { sandboxing } from './sandboxes/sandboxing.ts'
 import { createSealer } from './sealer.ts'
 import { type Clock, idMaker, type Services } from './services.ts'
 import { ordering } from './vps/ordering.ts'
@@ -38,6 +45,8 @@ export interface TestWorld {
   console: FakeConsole
   snapshots: FakeSnapshots
   keptDisks: FakeKeptDisks
+  runtime: FakeRuntime
+  channel: FakeSandboxChannel
   /** Mail that was sent, newest last. */
   mails: Mail[]
   close(): Promise<void>
@@ -54,6 +63,8 @@ export interface WorldOptions {
   lookup?: Services['lookup']
   /** Of the fake driver. */
   driver?: Partial<FakeDriverOptions>
+  /** Of the fake runtime; false: this host runs no sandboxes. */
+  sandboxes?: Partial<FakeRuntimeOptions> | false
   /** Where addresses get their names; nowhere when left out. */
   rdns?: ReverseDns
 }
@@ -73,6 +84,8 @@ export async function createTestWorld(
   const fakeConsole = createFakeConsole(driver)
   const snapshots = createFakeSnapshots(driver)
   const keptDisks = createFakeKeptDisks(driver)
+  const runtime = createFakeRuntime({ clock, ...(options.sandboxes || {}) })
+  const channel = createFakeSandboxChannel(runtime, join(guestFolder, 'sandboxes'))
   const mails: Mail[] = []
   const mailer: Mailer = {
     async send(mail) {
@@ -100,11 +113,13 @@ export async function createTestWorld(
     snapshots,
     rdns: options.rdns,
     keptDisks,
+    sandboxes: options.sandboxes === false ? undefined : { runtime, channel },
     chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
     demo: options.demo,
     invoicing,
     ordering,
+    sandboxing,
   }
   return {
     services,
@@ -113,11 +128,13 @@ export async function createTestWorld(
     console: fakeConsole,
     snapshots,
     keptDisks,
+    runtime,
+    channel,
     mails,
     async close() {
       await changes.close()
       await db.end()
-      await rm(guestFolder, { recursive: true, force: true })
+      await rm(guestFolder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
 }

@@ -6,6 +6,8 @@ import { inTransaction } from './database/transaction.ts'
 import { post } from './ledger/post.ts'
 import { createMetrics } from './metrics.ts'
 import { createReadiness } from './readiness.ts'
+import { createSandboxMeter } from './sandboxes/meter/meter-sandboxes.ts'
+import { createSandboxReconciler } from './sandboxes/reconcile-sandboxes.ts'
 import { createTestWorld, type TestWorld, type WorldOptions } from './testing-world.ts'
 import { createRdnsReconciler } from './vps/rdns/reconcile-rdns.ts'
 import { createVpsReconciler } from './vps/reconcile-vps.ts'
@@ -60,6 +62,8 @@ export interface TestService extends TestWorld {
   credit(accountId: string, amount: bigint): Promise<void>
   /** Runs the reconcilers of VPS, of their snapshots and of their names until they have nothing more to do. */
   reconcile(): Promise<void>
+  /** Settles what runs, and makes of sandboxes what is wanted. */
+  reconcileSandboxes(): Promise<void>
 }
 
 /** The service on a database of its own, with the fakes of its edges: machine, mail and clock. */
@@ -72,6 +76,8 @@ export async function startTestService(options: WorldOptions = {}): Promise<Test
   const app = createApp(services, createReadiness(services), createMetrics())
   await app.ready()
   const reconcilers = [createVpsReconciler(services), createSnapshotReconciler(services)]
+  const sandboxReconciler = services.sandboxes && createSandboxReconciler(services)
+  const meter = services.sandboxes && createSandboxMeter(services)
   const rdnsReconciler = createRdnsReconciler(services)
 
   const credit: TestService['credit'] = (accountId, amount) =>
@@ -144,7 +150,15 @@ export async function startTestService(options: WorldOptions = {}): Promise<Test
         await rdnsReconciler.pass()
       }
     },
+    async reconcileSandboxes() {
+      await meter!.pass()
+      for (let pass = 0; pass < 3; pass++) {
+        await sandboxReconciler!.pass()
+        await sandboxReconciler!.idle()
+      }
+    },
     async close() {
+      await world.channel.close()
       await app.close()
       await world.close()
       await database.drop()

@@ -40,8 +40,8 @@ describe('a template that lies there', () => {
   const missing = '/nowhere'
   // Not built: whoever wants to boot it fails at once.
   const image = {
-      name: 'debian-12-0',
-      ...{ disk: missing, diskGb: 2, mbr: missing, kernel: missing, initrd: missing },
+    name: 'debian-12-0',
+    ...{ disk: missing, diskGb: 2, mbr: missing, kernel: missing, initrd: missing },
   }
   const shape = { image, vcpus: 1, memoryMb: 64 }
 

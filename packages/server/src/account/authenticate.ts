@@ -54,7 +54,7 @@ export async function authenticate(
   wanted?: RowWanted,
 ): Promise<Authenticated | undefined> {
   if (!isToken(token)) return undefined
-  const row = wanted ? `(select row_to_json(wanted)::text from (${wanted.select}) wanted)` : 'null'
+  const row = wanted ? `(select row_to_json(wanted_row)::text from (${wanted.select}) wanted_row)` : 'null'
   const { rows } = await db.query<{ caller: string; row: string | null }>({
     name: `authenticate_${wanted?.name ?? 'alone'}`,
     text: `select row_to_json(caller)::text as caller, ${row} as row from (${CALLER}) caller`,

@@ -21,20 +21,21 @@ const HOUR_MS = 3_600_000
 const REARMED_MS = 24 * HOUR_MS
 
 /**
- * Tells each account whose balance will not cover what renews itself much longer, once for each threshold that it
+ * Tells each account whose balance will not cover what renews itself and what runs much longer, once for each threshold that it
  * crosses, and again after money came. Takes no input; may be killed at any step and run on any number of replicas: what
  * was told is written down with the event and the mail, under the lock of the balance.
  */
 export async function tellLowBalances(services: Services): Promise<void> {
-  const { db, clock, config, ordering, log } = services
+  const { db, clock, config, ordering, sandboxing, log } = services
   const now = clock.now()
   const longest = config.lowBalanceHours[0] ?? 0
   const charges = await ordering.chargesOfThoseDue(db, services, new Date(now.getTime() + longest * HOUR_MS))
+  const running = await sandboxing.running(db)
   const told = new Map((await allTold(db)).map((row) => [row.account_id, row]))
-  const balances = await balancesOf(db, [...new Set([...charges.keys(), ...told.keys()])])
+  const balances = await balancesOf(db, [...new Set([...charges.keys(), ...running.keys(), ...told.keys()])])
   for (const { account_id, ...balance } of balances) {
     const row = told.get(account_id)
-    const runsOutAt = lastsUntil(balance, charges.get(account_id) ?? [], now)
+    const runsOutAt = lastsUntil(balance, charges.get(account_id) ?? [], running.get(account_id) ?? [], now)
     if (!isNews(services, row, runsOutAt)) continue
     try {
       await inTransaction(db, (tx) => tellOne(tx, services, account_id))
@@ -70,11 +71,12 @@ function isNews(services: Services, row: LowBalanceRow | undefined, runsOutAt: D
 
 /** Decided again under the lock of the balance: of two replicas the second one finds it told. */
 async function tellOne(tx: Transaction, services: Services, accountId: string): Promise<void> {
-  const { clock, config, ordering } = services
+  const { clock, config, ordering, sandboxing } = services
   const now = clock.now()
   const balance = await lockBalance(tx, accountId)
   const { charges } = await ordering.summary(tx, services, accountId)
-  const runsOutAt = lastsUntil(balance, charges, now)
+  const { running } = await sandboxing.summary(tx, accountId)
+  const runsOutAt = lastsUntil(balance, charges, running, now)
   const row = await toldOf(tx, accountId)
   const step = planLowBalance(outlookOf(services, row, runsOutAt), config.lowBalanceHours, now)
   const runs_out_at = shownEnd(services, runsOutAt)

@@ -1,16 +1,17 @@
 import type { Balance, balanceFields } from '@coinrack/contract/balance.ts'
-import { burnPerHour, type Recurring, runsOutAt } from '@coinrack/money/index.ts'
+import { burnPerHour, type Recurring, type Running, runsOutAt } from '@coinrack/money/index.ts'
 import type { z } from 'zod'
 import type { Queryable } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { type CustomerBalance, readBalance } from './balance.ts'
 
-/** How long a balance lasts: of one that owes, nothing renews. */
+/** How long a balance lasts: of one that owes, nothing renews and nothing goes on. */
 export const lastsUntil = (
   { available, owed }: Pick<CustomerBalance, 'available' | 'owed'>,
   charges: readonly Recurring[],
+  running: readonly Running[],
   now: Date,
-): Date | undefined => runsOutAt(owed > 0n ? 0n : available, charges, now)
+): Date | undefined => runsOutAt(owed > 0n ? 0n : available, charges, now, running)
 
 /** The balance as its owner sees it, and how long it lasts. */
 export async function balanceView(
@@ -21,14 +22,15 @@ export async function balanceView(
   const balance = await readBalance(db, accountId)
   const { available, held, owed } = balance
   const { charges } = await services.ordering.summary(db, services, accountId)
+  const { running } = await services.sandboxing.summary(db, accountId)
   return {
     balance: available,
     held,
     total: available + held,
     owed,
     currency: 'USD',
-    burn_per_hour: burnPerHour(charges),
-    runs_out_at: lastsUntil(balance, charges, services.clock.now()) ?? null,
+    burn_per_hour: burnPerHour(charges, running),
+    runs_out_at: lastsUntil(balance, charges, running, services.clock.now()) ?? null,
   }
 }
 

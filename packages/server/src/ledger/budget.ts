@@ -1,6 +1,6 @@
 import { budgetExceeded } from '../budget-exceeded.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
-import { type HolderOfBudget, judgeBudgets } from './judge-budgets.ts'
+import { type HolderOfBudget, judgeBudgets, leftOf } from './judge-budgets.ts'
 
 /** What a token is about to be charged for. */
 export interface TokenCharge {
@@ -38,16 +38,52 @@ export async function checkBudget(tx: Transaction, charge: TokenCharge): Promise
  */
 export async function spendBudget(tx: Transaction, charge: TokenCharge): Promise<string[]> {
   const counted = await checkBudget(tx, charge)
-  await tx.query(
-    `insert into token_spending as spending (token_id, total, day, today)
-     select unnest($1::text[]), $2::bigint, $3::date, $2::bigint
-     on conflict (token_id) do update set
-       total = spending.total + $2,
-       today = case when spending.day = $3 then spending.today + $2 else $2 end,
-       day = $3`,
-    [counted, charge.amount, dayOf(charge.at)],
-  )
+  await countSpending(tx, new Map(counted.map((tokenId) => [tokenId, charge.amount])), charge.at)
   return counted
+}
+
+/**
+ * Counts what was charged for tokens, each with its sum, whatever their budgets say: for what has run already. The
+ * balance of the customer of each must be locked.
+ */
+export async function countSpending(
+  tx: Transaction,
+  spent: ReadonlyMap<string, bigint>,
+  at: Date,
+): Promise<void> {
+  await tx.query({
+    name: 'ledger_count_spending',
+    text: `insert into token_spending as spending (token_id, total, day, today)
+     select token_id, amount, $3::date, amount from unnest($1::text[], $2::bigint[]) as spent (token_id, amount)
+     order by token_id
+     on conflict (token_id) do update set
+       total = spending.total + excluded.total,
+       today = case when spending.day = $3 then spending.today + excluded.today else excluded.today end,
+       day = $3`,
+    values: [[...spent.keys()], [...spent.values()], dayOf(at)],
+  })
+}
+
+/** What the budgets of these tokens leave them now; those without a cap on money are not in it. */
+export async function leftOfBudgets(
+  db: Queryable,
+  tokenIds: readonly string[],
+  at: Date,
+): Promise<Map<string, bigint>> {
+  const { rows } = await db.query<Parameters<typeof leftOf>[0] & { token_id: string }>({
+    name: 'ledger_left_of_budgets',
+    text: `select budget.token_id, per_day, budget.total, coalesce(spending.total, 0)::bigint as spent,
+       coalesce(case when spending.day = $2 then spending.today end, 0)::bigint as spent_today
+     from token_budget budget left join token_spending spending on spending.token_id = budget.token_id
+     where budget.token_id = any($1)`,
+    values: [tokenIds, dayOf(at)],
+  })
+  return new Map(
+    rows.flatMap(({ token_id, ...holder }): [string, bigint][] => {
+      const left = leftOf(holder)
+      return left === undefined ? [] : [[token_id, left]]
+    }),
+  )
 }
 
 /** Whether a charge is within the budgets of a token and of all above it. The customer's balance must be locked. */

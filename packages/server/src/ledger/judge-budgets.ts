@@ -70,3 +70,19 @@ export function judgeBudgets(
   }
   return undefined
 }
+
+/** What the caps leave to be spent now; undefined without any. Below zero when more was spent, as a cap came later. */
+export function leftOf({
+  total,
+  per_day,
+  spent,
+  spent_today,
+}: Pick<HolderOfBudget, 'total' | 'per_day' | 'spent' | 'spent_today'>): bigint | undefined {
+  const left = [
+    ...(total === null ? [] : [total - spent]),
+    ...(per_day === null ? [] : [per_day - spent_today]),
+  ]
+  return left.length === 0 ? undefined : left.reduce(least)
+}
+
+const least = (one: bigint, other: bigint) => (one < other ? one : other)

@@ -84,3 +84,69 @@ export async function post(tx: Transaction, transaction: LedgerTransaction): Pro
   if (!row) throw new InsufficientFunds(`Account ${transaction.accountId} cannot cover ${transaction.kind}`)
   return row.available_after
 }
+
+/** As `POST_STATEMENT` for many customers at once, each in at most one transaction. */
+const POST_ALL_STATEMENT = `
+with change as (
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[])
+    as change (id, kind, account_id, reference, description, available, held, owed)
+), customer as (
+  update customer_balance balance
+  set available = balance.available + change.available, held = balance.held + change.held, owed = balance.owed + change.owed,
+    owed_since = case when balance.owed + change.owed < 0 then coalesce(balance.owed_since, $9) end
+  from change
+  where balance.account_id = change.account_id and balance.available + change.available >= 0
+    and balance.held + change.held >= 0 and balance.owed + change.owed <= 0
+  returning change.*, balance.available as available_after
+), recorded as (
+  insert into ledger_transaction
+    (id, kind, account_id, reference, description, created_at, available_change, held_change, available_after)
+  select id, kind, account_id, reference, description, $9, available, held, available_after from customer
+  returning id
+), written as (
+  insert into ledger_entry (transaction_id, line, ledger_account, amount)
+  select recorded.id, entry.line, entry.account, entry.amount
+  from recorded join unnest($10::text[], $11::smallint[], $12::text[], $13::bigint[]) as entry (transaction_id, line, account, amount)
+    on entry.transaction_id = recorded.id
+)
+select id from recorded`
+
+/**
+ * Writes transactions of different customers, of the same moment, in one statement. Their balances have to be locked:
+ * what is posted was decided on them.
+ * @throws InsufficientFunds when one of them is not covered; the database transaction has to be given up
+ */
+export async function postAll(
+  tx: Transaction,
+  transactions: readonly Omit<LedgerTransaction, 'at'>[],
+  at: Date,
+): Promise<void> {
+  if (transactions.length === 0) return
+  const all = transactions.map((each) => ({ ...each, entries: entriesOf(each.postings) }))
+  const lines = all.flatMap(({ id, entries }) =>
+    entries.map((entry, index) => ({ id, line: index + 1, ...entry })),
+  )
+  const { rows } = await tx.query({
+    name: 'ledger_post_all',
+    text: POST_ALL_STATEMENT,
+    values: [
+      all.map(({ id }) => id),
+      all.map(({ kind }) => kind),
+      all.map(({ accountId }) => accountId),
+      all.map(({ reference }) => reference ?? null),
+      all.map(({ description }) => description),
+      all.map(({ entries }) => changeOf('customer.available', entries)),
+      all.map(({ entries }) => changeOf('customer.held', entries)),
+      all.map(({ entries }) => changeOf('customer.owed', entries)),
+      at,
+      lines.map(({ id }) => id),
+      lines.map(({ line }) => line),
+      lines.map(({ account }) => account),
+      lines.map(({ amount }) => amount),
+    ],
+  })
+  if (rows.length === all.length) return
+  const done = new Set(rows.map(({ id }) => id))
+  const missing = all.filter(({ id }) => !done.has(id)).map(({ accountId, kind }) => `${accountId} ${kind}`)
+  throw new InsufficientFunds(`Not covered: ${missing.join(', ')}`)
+}

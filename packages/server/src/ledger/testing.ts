@@ -87,7 +87,8 @@ export async function expectBooksToBalance(db: pg.Pool): Promise<void> {
 
   const { rows: pending } = await db.query(
     `select b.account_id from customer_balance b
-     where held <> (select coalesce(sum(amount), 0) from hold h where h.account_id = b.account_id and state = 'pending')`,
+     where held <> (select coalesce(sum(amount), 0) from hold h where h.account_id = b.account_id and state = 'pending')
+       + (select coalesce(sum(s.held), 0) from sandbox s where s.account_id = b.account_id)`,
   )
   expect(pending).toEqual([])
 }

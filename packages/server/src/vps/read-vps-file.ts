@@ -1,3 +1,4 @@
+import { fileInJson } from '../file-in-json.ts'
 import type { Handler } from '../handler.ts'
 import { askForFile } from './ask-guest.ts'
 
@@ -12,14 +13,6 @@ export const readVpsFile: Handler<'readVpsFile'> = async ({ input, resource, ser
     offset,
     length: content.length,
     eof: offset + content.length >= size,
-    ...inJson(content),
-  }
-}
-
-function inJson(content: Uint8Array): { content: string } | { content_base64: string } {
-  try {
-    return { content: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content) }
-  } catch {
-    return { content_base64: Buffer.from(content).toString('base64') }
+    ...fileInJson(content),
   }
 }

@@ -1,5 +1,5 @@
 import { formatUsd, Usd } from '@coinrack/contract/wire.ts'
-import type { CustomerBalance } from '../ledger/balance.ts'
+import type { CustomerBalance } from './balance.ts'
 
 /** Why a balance does not cover a price, as the body of a 402 says it; undefined when it does. */
 export function judgeBalance(balance: CustomerBalance, price: bigint, what: string) {

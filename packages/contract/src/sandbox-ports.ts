@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { listOperation, operation } from './operation.ts'
+import { SandboxId, sandboxExample } from './sandboxes.ts'
+import { paging, Timestamp } from './wire.ts'
+
+const Port = z.coerce.number().int().min(1).max(65_535)
+const one = { access: 'sandbox', rate: 'default', resource: 'sandbox' } as const
+
+export const ExposedPort = z.object({
+  port: z.number().int(),
+  access: z.enum(['public', 'token']),
+  url: z.string(),
+  path_url: z.string().describe('The same under the address of this service, for where url has no name'),
+  token: z.string().nullable().describe('Send it as X-Preview-Token, or once as ?preview_token='),
+  created_at: Timestamp,
+})
+
+export const sandboxPorts = {
+  exposePort: operation({
+    ...one,
+    method: 'POST',
+    path: '/sandboxes/{id}/ports/{port}',
+    summary: 'Give a port of a sandbox a URL',
+    description:
+      'For HTTP and WebSocket servers that listen on its loopback or everywhere. public: whoever knows the URL; token: whoever has the token as well.',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({
+      sandbox_id: SandboxId,
+      port: Port,
+      access: z.enum(['public', 'token']).default('public'),
+    }),
+    output: ExposedPort,
+    errors: ['sandbox_not_running', 'sandbox_limit', 'sandboxes_unavailable'],
+    example: { ...sandboxExample, port: 8000 },
+  }),
+  listExposedPorts: listOperation({
+    ...one,
+    method: 'GET',
+    path: '/sandboxes/{id}/ports',
+    summary: 'List the ports of a sandbox that have a URL',
+    description: 'With their URLs and tokens.',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({ sandbox_id: SandboxId, ...paging }),
+    output: ExposedPort,
+    errors: [],
+    example: sandboxExample,
+  }),
+  unexposePort: operation({
+    ...one,
+    method: 'DELETE',
+    path: '/sandboxes/{id}/ports/{port}',
+    summary: 'Take the URL of a port away',
+    description: 'Open connections are cut. Exposed again, it has another token.',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({ sandbox_id: SandboxId, port: Port }),
+    output: z.object({ port: z.number().int() }),
+    errors: [],
+    example: { ...sandboxExample, port: 8000 },
+  }),
+}

@@ -1,0 +1,197 @@
+import { z } from 'zod'
+import { Environment, ended, NoNul } from './guest-shapes.ts'
+import { listOperation, operation } from './operation.ts'
+import { SandboxId, sandboxExample } from './sandboxes.ts'
+import { paging, Timestamp, WaitSeconds } from './wire.ts'
+
+export const codeLanguages = ['python', 'node', 'bash'] as const
+export const taskSignals = [
+  'SIGINT',
+  'SIGTERM',
+  'SIGKILL',
+  'SIGHUP',
+  'SIGQUIT',
+  'SIGUSR1',
+  'SIGUSR2',
+] as const
+
+const sandbox = { sandbox_id: SandboxId }
+const work = { access: 'sandbox', rate: 'default', resource: 'sandbox' } as const
+const Timeout = z.number().positive().max(86_400)
+const User = z.string().regex(/^[a-z_][a-z0-9_-]{0,31}$/)
+const TaskId = z.string().regex(/^[\w-]{1,64}$/, 'Expected up to 64 letters, digits, _ and -')
+
+const Result = z.object({
+  data: z.record(z.string(), z.string()).describe('By media type; text/plain is always there'),
+  is_main: z.boolean().describe('The last expression, not a display'),
+})
+const CodeError = z.object({ name: z.string(), value: z.string(), traceback: z.string() })
+
+const Terminal = z.strictObject({
+  columns: z.number().int().min(1).max(1000),
+  rows: z.number().int().min(1).max(1000),
+})
+
+/** Of work in the background: what to read it by. */
+const background = { task_id: TaskId.nullable().describe('Of work in the background: see get_task') }
+
+const Offset = z.coerce.number().int().min(0).default(0)
+const Offsets = z.object({ stdout: z.number().int(), stderr: z.number().int() })
+
+const Task = z.object({
+  id: z.string(),
+  title: z.string(),
+  running: z.boolean(),
+  started_at: Timestamp,
+})
+
+const taskExample = { ...sandboxExample, task_id: 'tsk_01kabcdefghjkmnpqrstvwxyz0' }
+const inside = ['sandbox_not_running', 'sandbox_unreachable', 'sandboxes_unavailable'] as const
+const started = [...inside, 'sandbox_limit', 'task_refused'] as const
+
+const watch = (answer: Record<string, unknown>) =>
+  typeof answer.task_id === 'string'
+    ? [{ tool: 'get_task', why: 'Read what it wrote', arguments: { task_id: answer.task_id, timeout: 30 } }]
+    : []
+
+export const sandboxWork = {
+  runCode: operation({
+    ...work,
+    method: 'POST',
+    path: '/sandboxes/{id}/run',
+    summary: 'Run code in a sandbox',
+    description:
+      'Answers when it has ended, with its outputs and the values that it showed. A context keeps variables from one run to the next: python, node and bash are there, another name makes a new one; without, nothing is kept. With background it answers a task_id at once. By REST with Accept: text/event-stream the outputs are streamed.',
+    onMachine: true,
+    effect: 'destructive',
+    idempotent: false,
+    input: z.strictObject({
+      ...sandbox,
+      language: z.enum(codeLanguages).default('python'),
+      code: NoNul.min(1).max(900_000),
+      context: TaskId.optional(),
+      env: Environment.optional(),
+      timeout: Timeout.optional().describe(
+        'Seconds; default 30, at most 50 unless streamed or in background',
+      ),
+      background: z.boolean().default(false),
+    }),
+    output: z.object({
+      ...ended,
+      ...background,
+      results: z.array(Result),
+      error: CodeError.nullable(),
+    }),
+    errors: [...started, 'unknown_context', 'unknown_language'],
+    example: { ...sandboxExample, language: 'python', code: 'print(6 * 7)' },
+    next: watch,
+  }),
+  execCommand: operation({
+    ...work,
+    method: 'POST',
+    path: '/sandboxes/{id}/exec',
+    summary: 'Run a command in a sandbox',
+    description:
+      'By /bin/bash -c, in the home of user. Answers when it has ended; with background a task_id at once, and it may be typed into with send_input. By REST with Accept: text/event-stream the outputs are streamed.',
+    onMachine: true,
+    effect: 'destructive',
+    idempotent: false,
+    input: z.strictObject({
+      ...sandbox,
+      command: NoNul.min(1).max(65_536),
+      cwd: NoNul.max(4096).optional(),
+      env: Environment.optional(),
+      user: User.optional().describe('Default user, who may sudo; or root'),
+      input: NoNul.max(262_144).optional().describe('Standard input'),
+      timeout: Timeout.optional().describe(
+        'Seconds; default 30, at most 50 unless streamed or in background',
+      ),
+      background: z.boolean().default(false),
+      terminal: Terminal.optional().describe('In the background'),
+    }),
+    output: z.object({ ...ended, ...background }),
+    errors: started,
+    example: { ...sandboxExample, command: 'uname -a' },
+    next: watch,
+  }),
+  listTasks: listOperation({
+    ...work,
+    method: 'GET',
+    path: '/sandboxes/{id}/tasks',
+    summary: 'List what runs in the background of a sandbox',
+    description: 'And what ended last.',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({ ...sandbox, ...paging }),
+    output: Task,
+    errors: inside,
+    example: sandboxExample,
+  }),
+  getTask: operation({
+    ...work,
+    method: 'GET',
+    path: '/sandboxes/{id}/tasks/{task_id}',
+    summary: 'Read what a task in the background wrote',
+    description:
+      'From these offsets on; pass next as offsets of the next call and nothing is lost, but the oldest beyond 1 MiB of each output. Waits up to timeout seconds for more, or for its end. By REST with Accept: text/event-stream it is streamed to its end.',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({
+      ...sandbox,
+      task_id: TaskId,
+      stdout: Offset.describe('Offset in bytes'),
+      stderr: Offset.describe('Offset in bytes'),
+      timeout: WaitSeconds.default(0),
+    }),
+    output: z.object({
+      task_id: TaskId,
+      running: z.boolean(),
+      stdout: z.string(),
+      stderr: z.string(),
+      from: Offsets.describe('Later than asked for when the oldest was dropped'),
+      next: Offsets,
+      exit_code: z.number().int().nullable(),
+      signal: z.string().nullable(),
+      timed_out: z.boolean(),
+      duration_ms: z.number().int().nullable(),
+      results: z.array(Result),
+      error: CodeError.nullable(),
+    }),
+    errors: inside,
+    example: taskExample,
+  }),
+  killTask: operation({
+    ...work,
+    method: 'POST',
+    path: '/sandboxes/{id}/tasks/{task_id}/kill',
+    summary: 'Send a signal to a task in the background',
+    description: 'To all that it started. SIGINT stops code in a context without losing the context.',
+    onMachine: true,
+    effect: 'destructive',
+    idempotent: true,
+    input: z.strictObject({ ...sandbox, task_id: TaskId, signal: z.enum(taskSignals).default('SIGKILL') }),
+    output: z.object({ task_id: TaskId, signal: z.enum(taskSignals) }),
+    errors: inside,
+    example: { ...taskExample, signal: 'SIGTERM' },
+  }),
+  sendInput: operation({
+    ...work,
+    method: 'POST',
+    path: '/sandboxes/{id}/tasks/{task_id}/input',
+    summary: 'Type into a task in the background',
+    description: 'end closes its input; terminal gives its terminal another size.',
+    onMachine: true,
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({
+      ...sandbox,
+      task_id: TaskId,
+      input: z.string().max(262_144).default(''),
+      end: z.boolean().default(false),
+      terminal: Terminal.optional(),
+    }),
+    output: z.object({ task_id: TaskId }),
+    errors: [...inside, 'task_ended'],
+    example: { ...taskExample, input: 'yes\n' },
+  }),
+}

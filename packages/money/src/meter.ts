@@ -1,0 +1,105 @@
+import type { Posting } from './posting.ts'
+
+/*
+ * What runs is paid by what it ran, for each started millisecond of running and never twice: all sums come from the
+ * cumulative time, so that nothing drifts by rounding, however often it is settled.
+ */
+
+const HOUR_MS = 3_600_000n
+
+/** The time ahead that whatever runs keeps reserved. */
+export const HELD_MS = 60_000
+
+/** Something that is paid by the time it has run. */
+export interface Meter {
+  /** micro-USD an hour */
+  priceHourly: bigint
+  /** All the time that it has run, in milliseconds. */
+  ranMs: number
+  /** What of that time is settled: charged, or waived. micro-USD */
+  settled: bigint
+  /** It goes on. */
+  runs: boolean
+}
+
+/** What a time of running costs in all, in micro-USD: `floor(price * time)`, so never more than what ran. */
+export const meteredCost = (priceHourly: bigint, ranMs: number): bigint =>
+  (priceHourly * BigInt(Math.floor(ranMs))) / HOUR_MS
+
+/** What a meter has still to pay for the time up to now, in micro-USD. */
+export const dueOf = ({ priceHourly, ranMs, settled }: Meter): bigint => {
+  const due = meteredCost(priceHourly, ranMs) - settled
+  return due > 0n ? due : 0n
+}
+
+/** What the time ahead costs beyond the time up to now, in micro-USD. */
+const aheadCost = ({ priceHourly, ranMs, runs }: Meter, ms: number) =>
+  runs ? meteredCost(priceHourly, ranMs + ms) - meteredCost(priceHourly, ranMs) : 0n
+
+const least = (one: bigint, other: bigint) => (one < other ? one : other)
+const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
+
+/** How long meters that run together can go on with a sum, in milliseconds, up to `HELD_MS`. */
+export function coveredMs(meters: readonly Meter[], funds: bigint): number {
+  const isCovered = (ms: number) => sum(meters.map((meter) => aheadCost(meter, ms))) <= funds
+  if (isCovered(HELD_MS)) return HELD_MS
+  let [covered, beyond] = [0, HELD_MS]
+  while (beyond - covered > 1) {
+    const middle = Math.floor((covered + beyond) / 2)
+    if (isCovered(middle)) covered = middle
+    else beyond = middle
+  }
+  return covered
+}
+
+/** What a settlement does to each meter, in the order in which they came. */
+export interface Settled {
+  charged: bigint
+  /** Ran, and no money was there for it: nobody is charged for it later. */
+  waived: bigint
+  held: bigint
+}
+
+export interface Settlement {
+  meters: Settled[]
+  /** How long they can go on from now; `HELD_MS` when for that long or longer. */
+  coveredMs: number
+  postings: Posting[]
+}
+
+/**
+ * Settles all that one customer has running: what ran is charged, and its next minute reserved, or as much of it as
+ * there is money for.
+ * @param available what can be spent now beside what is held, in micro-USD
+ * @param held what the meters hold together, in micro-USD
+ */
+export function settle(meters: readonly Meter[], available: bigint, held: bigint): Settlement {
+  let funds = available + held
+  const paid = meters.map((meter) => {
+    const due = dueOf(meter)
+    const charged = least(due, funds)
+    funds -= charged
+    return { charged, waived: due - charged }
+  })
+  const covered = coveredMs(meters, funds)
+  const settled = paid.map((each, index) => ({ ...each, held: aheadCost(meters[index]!, covered) }))
+  const charge = sum(paid.map(({ charged }) => charged))
+  return {
+    meters: settled,
+    coveredMs: covered,
+    postings: postingsOf(charge, held, sum(settled.map((each) => each.held))),
+  }
+}
+
+/** A charge out of what is held, as far as that goes, and the hold of before made the one of after. */
+function postingsOf(charge: bigint, before: bigint, after: bigint): Posting[] {
+  const fromHeld = least(charge, before)
+  const left = before - fromHeld
+  const postings: Posting[] = [
+    { from: 'customer.held', to: 'revenue.sandbox', amount: fromHeld },
+    { from: 'customer.available', to: 'revenue.sandbox', amount: charge - fromHeld },
+    { from: 'customer.available', to: 'customer.held', amount: after - left },
+    { from: 'customer.held', to: 'customer.available', amount: left - after },
+  ]
+  return postings.filter(({ amount }) => amount > 0n)
+}

@@ -1,0 +1,77 @@
+import type { SandboxChannel } from '@coinrack/compute/sandbox-channel.ts'
+import { SandboxError, type SandboxErrorCode } from '@coinrack/compute/sandbox-runtime.ts'
+import type { ErrorCode } from '@coinrack/contract/errors.ts'
+import { OperationError } from '../errors.ts'
+import type { ResourceRows } from '../resources.ts'
+import type { Services } from '../services.ts'
+import { sandboxesOf } from './placement.ts'
+import { touchSandbox } from './sandbox-store.ts'
+import { shownState } from './sandbox-view.ts'
+
+/** What the caller is told of what came of the inside. */
+const told: Partial<Record<SandboxErrorCode, ErrorCode>> = {
+  sandbox_unknown: 'sandbox_not_running',
+  sandbox_paused: 'sandbox_not_running',
+  sandbox_ended: 'sandbox_not_running',
+  guest_failed: 'sandbox_unreachable',
+  spec_invalid: 'task_refused',
+  file_refused: 'file_refused',
+  task_unknown: 'not_found',
+  task_ended: 'task_ended',
+  context_unknown: 'unknown_context',
+  language_unknown: 'unknown_language',
+  port_refused: 'port_refused',
+  too_many: 'sandbox_limit',
+}
+
+/** Uses closer together are one. */
+const USE_MS = 1_000
+const STILL_USED_MS = 10_000
+
+/**
+ * Does something inside a sandbox that runs, which counts as use of it until it is done.
+ * @throws OperationError `sandboxes_unavailable`, `sandbox_not_running`, `sandbox_unreachable`, and those of the work
+ */
+export async function askSandbox<T>(
+  services: Services,
+  id: string,
+  row: ResourceRows['sandbox'],
+  work: (channel: SandboxChannel) => Promise<T>,
+): Promise<T> {
+  const { channel } = sandboxesOf(services)
+  const state = shownState(row)
+  if (state !== 'running') throw new OperationError('sandbox_not_running', `The sandbox is ${state}`)
+  try {
+    return await whileUsed(services, id, row, () => work(channel))
+  } catch (error) {
+    throw inWords(error)
+  }
+}
+
+/** What the inside throws, as the contract says it; anything else stays what it is. */
+export function inWords(error: unknown): unknown {
+  if (!(error instanceof SandboxError)) return error
+  const code = told[error.code]
+  return code ? new OperationError(code, error.message) : error
+}
+
+async function whileUsed<T>(
+  services: Services,
+  id: string,
+  { idle_s, idle_at }: ResourceRows['sandbox'],
+  work: () => Promise<T>,
+): Promise<T> {
+  const { db, clock } = services
+  const touch = () => touchSandbox(db, id, clock.now())
+  if (idle_at === null) return work()
+  const begun = clock.now().getTime()
+  const lastUse = Date.parse(idle_at) - idle_s * 1000
+  if (begun - lastUse >= USE_MS) await touch()
+  const timer = setInterval(() => void touch().catch(() => {}), STILL_USED_MS)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+    if (clock.now().getTime() - begun >= USE_MS) await touch()
+  }
+}

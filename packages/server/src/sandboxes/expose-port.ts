@@ -1,0 +1,20 @@
+import type { Handler } from '../handler.ts'
+import { sandboxesOf } from './placement.ts'
+import { portsOf, putPort } from './port-store.ts'
+import { portView } from './previews.ts'
+import { shownState } from './sandbox-view.ts'
+
+const MOST_PORTS = 20
+
+export const exposePort: Handler<'exposePort'> = async ({ input, resource, db, services, fail }) => {
+  const { sandbox_id, port, access } = input
+  sandboxesOf(services)
+  const state = shownState(resource)
+  if (state !== 'running' && state !== 'paused') fail('sandbox_not_running', `The sandbox is ${state}`)
+  const ports = await portsOf(db, sandbox_id)
+  if (ports.length >= MOST_PORTS && !ports.some((row) => row.port === port))
+    fail('sandbox_limit', `${MOST_PORTS} ports of the sandbox are exposed`)
+  const nonce = Buffer.from(services.random.bytes(16))
+  const row = await putPort(db, { sandbox_id, port, access, nonce, created_at: services.clock.now() })
+  return portView(services, row)
+}

@@ -1,0 +1,35 @@
+import type { Handler } from '../handler.ts'
+import { sandboxesOf } from './placement.ts'
+import { openEnv, sealEnv } from './sandbox-spec.ts'
+import { sandboxById } from './sandbox-store.ts'
+import { shownState } from './sandbox-view.ts'
+import { awaitStart, paidAnswer, startSandbox } from './start-sandbox.ts'
+
+export const forkSandbox: Handler<'forkSandbox'> = async (call) => {
+  const { input, caller, db, services, fail } = call
+  sandboxesOf(services)
+  const parent = await sandboxById(db, input.sandbox_id)
+  const state = shownState(parent)
+  if (state !== 'running' && state !== 'paused') fail('sandbox_not_running', `The sandbox is ${state}`)
+  const id = services.newId('sandbox')
+  const { tariff, template, mode, vcpus, memory_mb, disk_gb, network, idle_s, price_hourly } = parent
+  const row = await startSandbox(db, services, caller.tokenId, {
+    id,
+    account_id: caller.accountId,
+    tariff,
+    template,
+    mode,
+    vcpus,
+    memory_mb,
+    disk_gb,
+    env: sealEnv(services, id, openEnv(services, parent)),
+    metadata: input.metadata ?? parent.metadata,
+    network,
+    parent_id: parent.id,
+    timeout_s: input.timeout ?? parent.timeout_s,
+    idle_s,
+    price_hourly,
+  })
+  call.afterCommit(() => awaitStart(call, id))
+  return paidAnswer(db, services, caller.accountId, row)
+}

@@ -1,0 +1,24 @@
+import { OperationError } from '../errors.ts'
+import type { ResourceRows } from '../resources.ts'
+import type { Services } from '../services.ts'
+import { type FileLink, linkUrl } from './file-links.ts'
+import { sandboxesOf } from './placement.ts'
+import { shownState } from './sandbox-view.ts'
+
+/** A link to one file of a sandbox that runs; it is looked at again when the link is used. */
+export function makeLink(
+  services: Services,
+  row: ResourceRows['sandbox'],
+  method: FileLink['method'],
+  { sandbox_id, path, expires_in }: { sandbox_id: string; path: string; expires_in: number },
+) {
+  sandboxesOf(services)
+  const state = shownState(row)
+  if (state !== 'running') throw new OperationError('sandbox_not_running', `The sandbox is ${state}`)
+  const expiresAt = new Date(services.clock.now().getTime() + expires_in * 1000)
+  return {
+    url: linkUrl(services, { method, sandboxId: sandbox_id, path, expiresAt }),
+    method,
+    expires_at: expiresAt,
+  }
+}

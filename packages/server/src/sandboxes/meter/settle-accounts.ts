@@ -1,0 +1,154 @@
+import { coveredMs, HELD_MS, type Meter, settle } from '@coinrack/money/index.ts'
+import type { Transaction } from '../../database/transaction.ts'
+import { type CustomerBalance, lockBalances } from '../../ledger/balance.ts'
+import { countSpending, leftOfBudgets } from '../../ledger/budget.ts'
+import { postAll } from '../../ledger/post.ts'
+import type { Services } from '../../services.ts'
+import { type EndsFor, type MeterChange, type MeterRow, metersOf, writeMeters } from './meter-store.ts'
+
+/** How long each has run, as the runtime says. */
+export type Seen = ReadonlyMap<string, { ranMs: number }>
+
+const LEAST_MS = 1_000
+
+interface Plan {
+  changes: (MeterChange & { account_id: string; spent: bigint; counted_for: string[] })[]
+  posting: Parameters<typeof postAll>[1][number] | undefined
+}
+
+/**
+ * Settles what these accounts have running: charges what ran, and holds the next minute, for all of them in a handful
+ * of statements. Locks their balances, under which alone meters and states of sandboxes are changed; so whatever is
+ * repeated, or done by two at once, finds nothing more to charge.
+ * @param seen what the runtime saw just now; whoever is not in it has run no longer than is known
+ * @param over those that are no longer running from this transaction on: they get their hold back
+ */
+export async function settleAccounts(
+  tx: Transaction,
+  services: Pick<Services, 'clock' | 'newId'>,
+  accountIds: readonly string[],
+  seen: Seen,
+  over: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const now = services.clock.now()
+  const balances = await lockBalances(tx, accountIds)
+  const rows = await metersOf(tx, accountIds)
+  const left = await leftOfBudgets(tx, [...new Set(rows.flatMap(({ counted_for }) => counted_for))], now)
+
+  const plans = [...Map.groupBy(rows, ({ account_id }) => account_id)].map(([accountId, own]) =>
+    planAccount(services, balances.get(accountId)!, own, { seen, over, left, now }),
+  )
+  await postAll(
+    tx,
+    plans.flatMap(({ posting }) => posting ?? []),
+    now,
+  )
+  const changes = plans.flatMap((plan) => plan.changes)
+  await writeMeters(tx, changes, now)
+  const spent = new Map<string, bigint>()
+  for (const { counted_for, spent: amount } of changes)
+    if (amount > 0n)
+      for (const tokenId of counted_for) spent.set(tokenId, (spent.get(tokenId) ?? 0n) + amount)
+  if (spent.size > 0) await countSpending(tx, spent, now)
+}
+
+interface Facts {
+  seen: Seen
+  over: ReadonlySet<string>
+  /** What budgets leave, by token. */
+  left: ReadonlyMap<string, bigint>
+  now: Date
+}
+
+function planAccount(
+  { newId }: Pick<Services, 'newId'>,
+  balance: CustomerBalance,
+  rows: readonly MeterRow[],
+  { seen, over, left, now }: Facts,
+): Plan {
+  const meters = rows.map((row): Meter => {
+    const seenMs = Math.floor(seen.get(row.id)?.ranMs ?? 0)
+    return {
+      priceHourly: row.price_hourly,
+      ranMs: Math.max(Number(row.ran_ms), seenMs),
+      settled: row.charged + row.waived,
+      runs: !over.has(row.id),
+    }
+  })
+  const held = rows.reduce((sum, row) => sum + row.held, 0n)
+  const settlement = settle(meters, balance.available, held)
+  const byMoney: Limit = { ms: settlement.coveredMs, for: 'balance' }
+  const limit = balance.owed > 0n ? { ms: 0, for: 'owed' as const } : byMoney
+  const budgets = limitsOfBudgets(rows, meters, settlement.meters, left)
+
+  const changes = rows.map((row, index) => {
+    const { charged, waived, held: ahead } = settlement.meters[index]!
+    const ends = [limit, ...row.counted_for.flatMap((tokenId) => budgets.get(tokenId) ?? [])].reduce(
+      (first, each) => (each.ms < first.ms ? each : first),
+    )
+    const isEnding = ends.ms < HELD_MS && !over.has(row.id)
+    // Its end was reached, and no money came: what is left is not enough for a second.
+    const isOver = row.ends_at !== null && row.ends_at <= now && ends.ms < LEAST_MS
+    return {
+      id: row.id,
+      account_id: row.account_id,
+      counted_for: row.counted_for,
+      spent: charged,
+      ran_ms: BigInt(meters[index]!.ranMs),
+      charged: row.charged + charged,
+      waived: row.waived + waived,
+      held: ahead,
+      ends_at: isEnding ? (isOver ? row.ends_at : new Date(now.getTime() + ends.ms)) : null,
+      ends_for: isEnding ? ends.for : null,
+    }
+  })
+  const charged = changes.reduce((sum, { spent }) => sum + spent, 0n)
+  return {
+    changes,
+    posting:
+      settlement.postings.length === 0
+        ? undefined
+        : {
+            id: newId('transaction'),
+            kind: charged > 0n ? 'charge' : 'hold',
+            accountId: rows[0]!.account_id,
+            description: describe(rows),
+            postings: settlement.postings,
+          },
+  }
+}
+
+interface Limit {
+  ms: number
+  for: EndsFor
+}
+
+/** How long what is counted for each token with a budget can go on with what that leaves. */
+function limitsOfBudgets(
+  rows: readonly MeterRow[],
+  meters: readonly Meter[],
+  settled: readonly { charged: bigint }[],
+  left: ReadonlyMap<string, bigint>,
+): Map<string, Limit> {
+  const limits = new Map<string, Limit>()
+  if (left.size === 0) return limits
+  for (const tokenId of new Set(rows.flatMap(({ counted_for }) => counted_for))) {
+    const budget = left.get(tokenId)
+    if (budget === undefined) continue
+    const own = rows.flatMap(({ counted_for }, index) => (counted_for.includes(tokenId) ? [index] : []))
+    const charged = own.reduce((sum, index) => sum + settled[index]!.charged, 0n)
+    const rest = budget - charged
+    const ms =
+      rest > 0n
+        ? coveredMs(
+            own.map((index) => meters[index]!),
+            rest,
+          )
+        : 0
+    limits.set(tokenId, { ms, for: 'budget' })
+  }
+  return limits
+}
+
+const describe = (rows: readonly MeterRow[]) =>
+  rows.length === 1 ? `Sandbox ${rows[0]!.id}` : `${rows.length} sandboxes`

@@ -1,0 +1,42 @@
+import type { SandboxSize } from '@coinrack/compute/sandbox-runtime.ts'
+import type { Transaction } from '../database/transaction.ts'
+import { OperationError } from '../errors.ts'
+import type { Sandboxes, Services } from '../services.ts'
+import { takenShare } from './sandbox-store.ts'
+
+/** Any number: whoever places a sandbox holds it until the sandbox is written down. */
+const PLACEMENT_LOCK = 7_266_344
+const RETRY_S = 15
+
+/** What this host runs sandboxes with. @throws OperationError `sandboxes_unavailable` */
+export function sandboxesOf({ sandboxes }: Pick<Services, 'sandboxes'>): Sandboxes {
+  if (sandboxes) return sandboxes
+  throw new OperationError('sandboxes_unavailable', 'This host runs no sandboxes; nothing was charged')
+}
+
+/**
+ * Makes sure that the host has room for one more that runs; until the transaction ends no other is placed.
+ * @param kept its disk is counted already
+ * @throws OperationError `capacity`
+ */
+export async function takeRoom(
+  tx: Transaction,
+  services: Services,
+  size: SandboxSize,
+  { kept = false } = {},
+): Promise<void> {
+  const total = await sandboxesOf(services).runtime.capacity()
+  await tx.query('select pg_advisory_xact_lock($1)', [PLACEMENT_LOCK])
+  const taken = await takenShare(tx)
+  if (
+    taken.vcpus + size.vcpus <= total.vcpus &&
+    taken.memory_mb + size.memoryMb <= total.memoryMb &&
+    taken.disk_gb + (kept ? 0 : size.diskGb) <= total.diskGb
+  )
+    return
+  throw noRoom('There is no room for another sandbox of this size')
+}
+
+/** What is answered when a sandbox cannot run now. */
+export const noRoom = (why: string) =>
+  new OperationError('capacity', `${why}; nothing was charged`, { retryAfter: RETRY_S })

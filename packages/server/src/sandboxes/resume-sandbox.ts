@@ -1,0 +1,57 @@
+import { announce } from '../database/changes.ts'
+import { OperationError } from '../errors.ts'
+import type { Handler } from '../handler.ts'
+import { driveSandbox } from './drive-sandbox.ts'
+import { holdFirstMinute } from './hold-first-minute.ts'
+import { sandboxesOf, takeRoom } from './placement.ts'
+import { sandboxById, updateSandbox } from './sandbox-store.ts'
+import { shownState } from './sandbox-view.ts'
+import { paidAnswer, unreachable } from './start-sandbox.ts'
+import { DAMAGED } from './step-sandbox.ts'
+
+export const resumeSandbox: Handler<'resumeSandbox'> = async (call) => {
+  const { input, caller, db, services, fail } = call
+  const { sandbox_id: id } = input
+  sandboxesOf(services)
+  const before = await sandboxById(db, id)
+  if (shownState(before) === 'running') return paidAnswer(db, services, caller.accountId, before)
+  // The balance is locked first, and with it whatever is decided on the state.
+  const { held, counted } = await holdFirstMinute(db, services, {
+    id,
+    accountId: caller.accountId,
+    tokenId: caller.tokenId,
+    priceHourly: before.price_hourly,
+    isNew: false,
+  })
+  const row = await sandboxById(db, id)
+  const state = shownState(row)
+  if (state !== 'paused') fail('sandbox_not_running', `The sandbox is ${state}`)
+  await takeRoom(
+    db,
+    services,
+    { vcpus: row.vcpus, memoryMb: row.memory_mb, diskGb: row.disk_gb },
+    { kept: true },
+  )
+  const wanted = await updateSandbox(db, id, {
+    wanted: 'running',
+    timeout_s: input.timeout ?? row.timeout_s,
+    held,
+    // Whoever lets it go on is charged for it.
+    counted_for: counted,
+    seen_at: services.clock.now(),
+    failure: null,
+    attempts: 0,
+  })
+  await announce(db, id)
+  call.afterCommit(async () => {
+    const now = await driveSandbox(services, id, (row) => row.state !== 'paused' || row.wanted !== 'running')
+    if (now.state === 'paused' && now.wanted === 'paused' && now.failure !== null) throw refusal(now)
+    return paidAnswer(services.db, services, caller.accountId, now)
+  })
+  return paidAnswer(db, services, caller.accountId, wanted)
+}
+
+const refusal = (row: Parameters<typeof unreachable>[0]) =>
+  row.failure === DAMAGED
+    ? new OperationError('sandbox_damaged', `Sandbox ${row.id}: ${row.failure}`)
+    : unreachable(row)

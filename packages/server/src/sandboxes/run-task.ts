@@ -1,0 +1,147 @@
+import {
+  OUTPUT_BYTES,
+  type SandboxChannel,
+  type TaskEnd,
+  type TaskRequest,
+} from '@coinrack/compute/sandbox-channel.ts'
+import { OperationError } from '../errors.ts'
+import type { Emit } from '../handler.ts'
+import type { Services } from '../services.ts'
+import { textOf } from './task-output.ts'
+
+/** Nothing answers later than 50 s: the last ones are for ending the task and fetching what it wrote. */
+const LONGEST_MS = 46_000
+const MOST_S = 50
+const DEFAULT_S = 30
+/** What a task may take to end, after it was killed. */
+const LATE_MS = 4_000
+const WAIT_MS = 5_000
+
+export interface Asked {
+  timeout?: number | undefined
+  background: boolean
+  /** Typed into it, and closed. */
+  input?: string | undefined
+}
+
+export interface Done {
+  stdout: string
+  stderr: string
+  exit_code: number | null
+  timed_out: boolean
+  truncated: boolean
+  duration_ms: number
+  task_id: string | null
+  end: Partial<TaskEnd>
+}
+
+/**
+ * Runs a task to its end, telling what it writes to `emit` as fast as that takes it; or begins it in the background.
+ * Whoever hangs up ends a task that nobody else can read.
+ */
+export async function runTask(
+  { newId }: Pick<Services, 'newId'>,
+  { tasks }: SandboxChannel,
+  id: string,
+  request: TaskRequest,
+  { timeout, background, input }: Asked,
+  emit: Emit | undefined,
+): Promise<Done> {
+  const taskId = newId('task')
+  if (background) {
+    await tasks.start(id, taskId, { ...request, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) })
+    if (input !== undefined) await tasks.write(id, taskId, Buffer.from(input))
+    return { ...nothing, task_id: taskId }
+  }
+  checkTimeout(timeout, emit)
+  const wanted = (timeout ?? DEFAULT_S) * 1000
+  const timeoutMs = emit ? wanted : Math.min(wanted, LONGEST_MS)
+  await tasks.start(id, taskId, {
+    ...request,
+    timeoutMs,
+    overflow: 'wait',
+    ...(input !== undefined && { stdin: true }),
+  })
+  try {
+    if (input !== undefined) typeIn(tasks, id, taskId, input)
+    return await follow(tasks, id, taskId, performance.now() + timeoutMs + LATE_MS, emit)
+  } finally {
+    // Of one that is gone, with its sandbox or without, nothing is left to remove.
+    await tasks.remove(id, taskId).catch(() => {})
+  }
+}
+
+const nothing: Omit<Done, 'task_id'> = {
+  stdout: '',
+  stderr: '',
+  exit_code: null,
+  timed_out: false,
+  truncated: false,
+  duration_ms: 0,
+  end: {},
+}
+
+function checkTimeout(timeout: number | undefined, emit: Emit | undefined): void {
+  if (emit || timeout === undefined || timeout <= MOST_S) return
+  const message = `Expected at most ${MOST_S}, or background, or a stream`
+  throw new OperationError('invalid_input', `timeout: ${message}`, {
+    fields: { details: [{ path: 'timeout', message }] },
+  })
+}
+
+/** While it is read; one that does not want all of it ends without. */
+function typeIn(tasks: SandboxChannel['tasks'], id: string, taskId: string, input: string): void {
+  tasks.write(id, taskId, Buffer.from(input), { end: true }).catch(() => {})
+}
+
+async function follow(
+  tasks: SandboxChannel['tasks'],
+  id: string,
+  taskId: string,
+  latest: number,
+  emit: Emit | undefined,
+): Promise<Done> {
+  const outputs = { stdout: createOutput(emit, 'stdout'), stderr: createOutput(emit, 'stderr') }
+  const view = (end: Partial<TaskEnd>): Done => ({
+    stdout: outputs.stdout.text(),
+    stderr: outputs.stderr.text(),
+    exit_code: end.exitCode ?? null,
+    timed_out: end.timedOut ?? true,
+    truncated: outputs.stdout.isTruncated() || outputs.stderr.isTruncated(),
+    duration_ms: end.durationMs ?? 0,
+    task_id: null,
+    end,
+  })
+  for (let from = { stdout: 0, stderr: 0 }; ; ) {
+    const read = await tasks.read(id, taskId, from, { waitMs: WAIT_MS })
+    from = read.next
+    const isHeard =
+      (await outputs.stdout.add(read.stdout, read.end !== undefined)) &&
+      (await outputs.stderr.add(read.stderr, read.end !== undefined))
+    if (read.end) return view(read.end)
+    // Nobody reads on; or the guest does not end what it should have.
+    if (!isHeard || performance.now() > latest) return view({})
+  }
+}
+
+/** Keeps the beginning of an output, or hands all of it on. */
+function createOutput(emit: Emit | undefined, name: 'stdout' | 'stderr') {
+  const kept: Uint8Array[] = []
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let [length, isTruncated] = [0, false]
+  return {
+    async add(bytes: Uint8Array, isEnd: boolean): Promise<boolean> {
+      if (emit) {
+        const text = decoder.decode(bytes, { stream: !isEnd })
+        return text === '' || (await emit(name, { text }))
+      }
+      const part = bytes.subarray(0, Math.max(0, OUTPUT_BYTES - length))
+      isTruncated ||= part.length < bytes.length
+      length += part.length
+      if (part.length > 0) kept.push(part)
+      return true
+    },
+    text: () => textOf(Buffer.concat(kept)),
+    isTruncated: () => isTruncated,
+  }
+}
