@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { VpsDriver } from '@coinrack/compute/vps-driver.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
@@ -9,6 +9,7 @@ import { openPool } from '@coinrack/server/database/pool.ts'
 import type { Services } from '@coinrack/server/services.ts'
 import { createSampler } from '@coinrack/server/vps/meter/sample-machines.ts'
 import { pino } from 'pino'
+import { postgresSeconds } from './postgres-seconds.ts'
 
 /*
  * What it costs to keep the metrics of many machines: processor time of the service and of PostgreSQL per machine and
@@ -18,7 +19,6 @@ import { pino } from 'pino'
 
 const [machines = 5_000, minutes = 30] = process.argv.slice(2).map(Number)
 const STEP_MS = 15_000
-const TICKS_PER_SECOND = 100
 
 const folder = await mkdtemp('/tmp/coinrack-bench-')
 const user = await serviceUser()
@@ -51,7 +51,7 @@ try {
   const sampler = createSampler({ db, clock, driver, log: pino({ level: 'silent' }) } as Services)
   await sampler.pass()
   const passes = minutes * 4
-  const before = { service: process.cpuUsage(), postgres: await postgresSeconds() }
+  const before = { service: process.cpuUsage(), postgres: await postgresSeconds(folder) }
   const begin = performance.now()
   for (let pass = 0; pass < passes; pass++) {
     now += STEP_MS
@@ -60,7 +60,7 @@ try {
   const wall = (performance.now() - begin) / 1000
   const { user: inUser, system } = process.cpuUsage(before.service)
   const service = (inUser + system) / 1e6
-  const database = (await postgresSeconds()) - before.postgres
+  const database = (await postgresSeconds(folder)) - before.postgres
   const samples = passes * machines
   const { rows } = await db.query(
     `select count(*)::int as rows, (select sum(pg_total_relation_size(inhrelid))::float8 from pg_inherits
@@ -99,20 +99,4 @@ async function makeMachines(count: number): Promise<void> {
        '127.0.0.1', row_number() over (), '', '', '', 'running', 'active', now(), 1, 1, now()
      from vps_order`,
   )
-}
-
-/** Of the server and all that it has begun since. */
-async function postgresSeconds(): Promise<number> {
-  const root = Number.parseInt(await readFile(join(folder, 'run/postgres/postgres.pid'), 'utf8'), 10)
-  let ticks = 0
-  for (const name of await readdir('/proc')) {
-    const stat = /^\d+$/.test(name) ? await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '') : ''
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number)
-    if (Number(name) === root) ticks += fields[11]! + fields[12]! + fields[13]! + fields[14]!
-    else if (fields[1] === root) ticks += fields[11]! + fields[12]!
-  }
-  return ticks / TICKS_PER_SECOND
 }

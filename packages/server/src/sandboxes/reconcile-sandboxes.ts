@@ -37,7 +37,8 @@ export function createSandboxReconciler(services: Services): SandboxReconciler {
 
   /** Ended by themselves; and all that the runtime does not have, or has although it should be gone. */
   async function unexpected(seen: ReadonlyMap<string, SandboxObservation>): Promise<string[]> {
-    const ended = [...seen].flatMap(([id, { state }]) => (state === 'ended' ? [id] : []))
+    const ended: string[] = []
+    for (const [id, { state }] of seen) if (state === 'ended') ended.push(id)
     const now = clock.now().getTime()
     if (now - lookedAt < LOOK_MS) return ended
     lookedAt = now

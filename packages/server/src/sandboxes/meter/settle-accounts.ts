@@ -77,7 +77,9 @@ function planAccount(
   })
   const held = rows.reduce((sum, row) => sum + row.held, 0n)
   const settlement = settle(meters, balance.available, held)
-  const byMoney: Limit = { ms: settlement.coveredMs, for: 'balance' }
+  // What ran beyond the money has run long enough.
+  const isSpent = settlement.meters.some(({ waived }) => waived > 0n)
+  const byMoney: Limit = { ms: isSpent ? 0 : settlement.coveredMs, for: 'balance' }
   const limit = balance.owed > 0n ? { ms: 0, for: 'owed' as const } : byMoney
   const budgets = limitsOfBudgets(rows, meters, settlement.meters, left)
 
