@@ -119,6 +119,12 @@ describe('arrows inside the server', () => {
     'transport/event-stream.ts -> events/event-store.ts',
     'transport/event-stream.ts -> events/number-events.ts',
     'transport/event-stream.ts -> account/authenticate.ts',
+    // Files of sandboxes as they are, and what listens on their ports, are no operations.
+    'transport/sandbox-files.ts -> sandboxes/ask-sandbox.ts',
+    'transport/sandbox-files.ts -> sandboxes/carry-file.ts',
+    'transport/sandbox-files.ts -> sandboxes/file-links.ts',
+    'transport/previews.ts -> sandboxes/ask-sandbox.ts',
+    'transport/previews.ts -> sandboxes/previews.ts',
     // The button of a demo page that really pays, on the demo's own chain.
     'transport/checkout.ts -> chain/pay-from-faucet.ts',
   ])

@@ -65,6 +65,8 @@ export interface Operation {
    * handler answers then, in no transaction.
    */
   x402?: true
+  /** By REST, for who accepts `text/event-stream`, it tells what comes of the work while it goes on. */
+  streams?: true
   resource?: Resource
   /** An account that was given rights on the service may ask for it too, beside its owner. Never what costs or reveals. */
   delegable?: true

@@ -59,6 +59,7 @@ export const sandboxWork = {
     ...work,
     method: 'POST',
     path: '/sandboxes/{id}/run',
+    streams: true,
     summary: 'Run code in a sandbox',
     description:
       'Answers when it has ended, with its outputs and the values that it showed. A context keeps variables from one run to the next: python, node and bash are there, another name makes a new one; without, nothing is kept. With background it answers a task_id at once. By REST with Accept: text/event-stream the outputs are streamed.',
@@ -90,6 +91,7 @@ export const sandboxWork = {
     ...work,
     method: 'POST',
     path: '/sandboxes/{id}/exec',
+    streams: true,
     summary: 'Run a command in a sandbox',
     description:
       'By /bin/bash -c, in the home of user. Answers when it has ended; with background a task_id at once, and it may be typed into with send_input. By REST with Accept: text/event-stream the outputs are streamed.',
@@ -131,6 +133,7 @@ export const sandboxWork = {
     ...work,
     method: 'GET',
     path: '/sandboxes/{id}/tasks/{task_id}',
+    streams: true,
     summary: 'Read what a task in the background wrote',
     description:
       'From these offsets on; pass next as offsets of the next call and nothing is lost, but the oldest beyond 1 MiB of each output. Waits up to timeout seconds for more, or for its end. By REST with Accept: text/event-stream it is streamed to its end.',

@@ -11,8 +11,11 @@ import { registerEventStream } from './transport/event-stream.ts'
 import { createMcp } from './transport/mcp.ts'
 import { registerOtherForms } from './transport/other-forms.ts'
 import { registerOtherRoutes } from './transport/other-routes.ts'
+import { registerPreviews } from './transport/previews.ts'
 import { registerRest } from './transport/rest.ts'
+import { registerSandboxFiles } from './transport/sandbox-files.ts'
 import { createServer } from './transport/server.ts'
+import { registerUpgrades } from './transport/upgrades.ts'
 import { version } from './version.ts'
 
 /** The whole HTTP face of the service, not listening yet. */
@@ -27,6 +30,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   registerRest(app, dispatch)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
   registerCheckout(app, services)
-  registerConsole(app, services)
+  registerSandboxFiles(app, services, dispatch)
+  registerUpgrades(app, services, [registerConsole(app, services), registerPreviews(app, services)])
   return app
 }

@@ -6,7 +6,7 @@ import { type Authenticated, authenticate } from './account/authenticate.ts'
 import { readUntil } from './database/changes.ts'
 import { inTransaction, type Queryable, type Transaction } from './database/transaction.ts'
 import { type ErrorOptions, errorBody, OperationError } from './errors.ts'
-import type { Caller, Emit, Handlers, PaidHandlers, UntilReached } from './handler.ts'
+import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
 import {
   beginRun,
   endRun,
@@ -35,8 +35,8 @@ export interface Request {
   asTool: boolean
   /** By x402: base64 by REST, an object as a tool; unread. */
   payment?: unknown
-  /** Takes what comes of the work while it goes on, where the transport streams. */
-  emit?: Emit
+  /** Where the transport streams. */
+  stream?: OutputStream
 }
 
 /** What a handler has done, and what its answer waits for once that is committed. */
@@ -105,7 +105,7 @@ export function createDispatch(
         services,
         until,
         ...(isPaid ? { payment } : {}),
-        emit: request.emit,
+        stream: request.stream,
         afterCommit: (wait: () => Promise<unknown>) => {
           finish = wait
         },

@@ -32,8 +32,13 @@ export type UntilReached = <T>(
   reached: (value: T) => boolean,
 ) => Promise<T>
 
-/** Something that is streamed. Resolves to false when nobody takes it any more. */
-export type Emit = (event: string, data: Record<string, unknown>) => Promise<boolean>
+/** Takes what comes of the work while it goes on. */
+export interface OutputStream {
+  /** Resolves when it may have more, to false when nobody takes any. */
+  emit(event: string, data: Record<string, unknown>): Promise<boolean>
+  /** Whoever wanted it has hung up. */
+  gone: AbortSignal
+}
 
 type Public<N extends OperationName> = Operations[N] extends { access: 'public' } | { openAsTool: true }
   ? true
@@ -50,7 +55,7 @@ export interface Call<N extends OperationName> {
   services: Services
   until: UntilReached
   /** Undefined where the answer alone is wanted. */
-  emit: Emit | undefined
+  stream: OutputStream | undefined
   /**
    * Of a write: the answer is what this gives, once the transaction is committed. When it throws, the write is not
    * remembered under its idempotency key.

@@ -2,7 +2,7 @@ import { isId } from '@coinrack/contract/ids.ts'
 import type { Resource } from '@coinrack/contract/operation.ts'
 import type { RowWanted } from './account/authenticate.ts'
 import { mayOperate } from './may-operate.ts'
-import type { SandboxRow } from './sandboxes/sandbox-store.ts'
+import type { SandboxUse } from './sandboxes/sandbox-store.ts'
 import { SHOWN_VPS, type ShownVpsJson } from './vps/shown-vps.ts'
 
 /** Of another account, that gave the caller rights on it. */
@@ -21,7 +21,7 @@ export interface ResourceRows {
   webhook: { account_id: string }
   ticket: { account_id: string }
   delegation: { account_id: string } & Delegated
-  sandbox: Pick<SandboxRow, 'account_id' | 'state' | 'wanted' | 'idle_s'> & { idle_at: string | null }
+  sandbox: SandboxUse
   /** Of a sandbox: those of a VPS are named beside it. */
   snapshot: { account_id: string }
 }

@@ -2,10 +2,9 @@ import type { SandboxChannel } from '@coinrack/compute/sandbox-channel.ts'
 import { SandboxError, type SandboxErrorCode } from '@coinrack/compute/sandbox-runtime.ts'
 import type { ErrorCode } from '@coinrack/contract/errors.ts'
 import { OperationError } from '../errors.ts'
-import type { ResourceRows } from '../resources.ts'
 import type { Services } from '../services.ts'
 import { sandboxesOf } from './placement.ts'
-import { touchSandbox } from './sandbox-store.ts'
+import { type SandboxUse, touchSandbox } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 
 /** What the caller is told of what came of the inside. */
@@ -35,7 +34,7 @@ const STILL_USED_MS = 10_000
 export async function askSandbox<T>(
   services: Services,
   id: string,
-  row: ResourceRows['sandbox'],
+  row: SandboxUse,
   work: (channel: SandboxChannel) => Promise<T>,
 ): Promise<T> {
   const { channel } = sandboxesOf(services)
@@ -58,7 +57,7 @@ export function inWords(error: unknown): unknown {
 async function whileUsed<T>(
   services: Services,
   id: string,
-  { idle_s, idle_at }: ResourceRows['sandbox'],
+  { idle_s, idle_at }: SandboxUse,
   work: () => Promise<T>,
 ): Promise<T> {
   const { db, clock } = services

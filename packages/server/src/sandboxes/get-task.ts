@@ -6,20 +6,20 @@ import { shownEnd, textOf, wholeBytes } from './task-output.ts'
 const LONGEST_MS = 46_000
 const WAIT_MS = 5_000
 
-export const getTask: Handler<'getTask'> = async ({ input, resource, services, emit }) => {
+export const getTask: Handler<'getTask'> = async ({ input, resource, services, stream }) => {
   const { sandbox_id: id, task_id: taskId, stdout, stderr, timeout } = input
   return askSandbox(services, id, resource, async ({ tasks }) => {
     const read = async (from: TaskOffsets, waitMs: number) =>
       shown(taskId, await tasks.read(id, taskId, from, { waitMs }))
-    if (!emit) return read({ stdout, stderr }, Math.min(timeout * 1000, LONGEST_MS))
+    if (!stream) return read({ stdout, stderr }, Math.min(timeout * 1000, LONGEST_MS))
     for (let from = { stdout, stderr }; ; ) {
       const output = await read(from, WAIT_MS)
       from = output.next
       const isHeard =
-        (output.stdout === '' || (await emit('stdout', { text: output.stdout, next: from }))) &&
-        (output.stderr === '' || (await emit('stderr', { text: output.stderr, next: from })))
+        (output.stdout === '' || (await stream.emit('stdout', { text: output.stdout, next: from }))) &&
+        (output.stderr === '' || (await stream.emit('stderr', { text: output.stderr, next: from })))
       // Whoever hangs up leaves it running.
-      if (!output.running || !isHeard) return { ...output, stdout: '', stderr: '' }
+      if (!output.running || !isHeard || stream.gone.aborted) return { ...output, stdout: '', stderr: '' }
     }
   })
 }

@@ -1,14 +1,14 @@
 import { OperationError } from '../errors.ts'
-import type { ResourceRows } from '../resources.ts'
 import type { Services } from '../services.ts'
 import { type FileLink, linkUrl } from './file-links.ts'
 import { sandboxesOf } from './placement.ts'
+import type { SandboxUse } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 
 /** A link to one file of a sandbox that runs; it is looked at again when the link is used. */
 export function makeLink(
   services: Services,
-  row: ResourceRows['sandbox'],
+  row: SandboxUse,
   method: FileLink['method'],
   { sandbox_id, path, expires_in }: { sandbox_id: string; path: string; expires_in: number },
 ) {

@@ -31,3 +31,12 @@ export async function portsOf(db: Queryable, sandboxId: string): Promise<PortRow
 export async function removePort(tx: Transaction, sandboxId: string, port: number): Promise<void> {
   await tx.query('delete from sandbox_port where sandbox_id = $1 and port = $2', [sandboxId, port])
 }
+
+export async function portOf(db: Queryable, sandboxId: string, port: number): Promise<PortRow | undefined> {
+  const { rows } = await db.query<PortRow>({
+    name: 'sandbox_port',
+    text: `select ${COLUMNS} from sandbox_port where sandbox_id = $1 and port = $2`,
+    values: [sandboxId, port],
+  })
+  return rows[0]
+}

@@ -1,9 +1,9 @@
 import type { ExposedPort } from '@coinrack/contract/sandbox-ports.ts'
 import type { z } from 'zod'
 import { OperationError } from '../errors.ts'
-import type { ResourceRows } from '../resources.ts'
 import type { Services } from '../services.ts'
-import type { PortRow } from './port-store.ts'
+import { type PortRow, portOf } from './port-store.ts'
+import { type SandboxUse, sandboxUse } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 import { isSame, sign } from './signature.ts'
 
@@ -37,20 +37,13 @@ export async function openPreview(
   sandboxId: string,
   port: number,
   token: string | undefined,
-): Promise<ResourceRows['sandbox']> {
-  const { rows } = await services.db.query<
-    PortRow & Omit<ResourceRows['sandbox'], 'idle_at'> & { idle_at: Date | null }
-  >({
-    name: 'sandbox_preview',
-    text: `select port.*, account_id, state, wanted, idle_s, idle_at
-      from sandbox_port port join sandbox on sandbox.id = sandbox_id where sandbox_id = $1 and port = $2`,
-    values: [sandboxId, port],
-  })
-  const found = rows[0]
-  if (!found) throw new OperationError('preview_closed', 'No port of a sandbox is exposed at this address')
-  if (found.access === 'token' && (token === undefined || !isSame(token, tokenOf(services, found))))
+): Promise<SandboxUse> {
+  const row = await portOf(services.db, sandboxId, port)
+  if (!row) throw new OperationError('preview_closed', 'No port of a sandbox is exposed at this address')
+  if (row.access === 'token' && (token === undefined || !isSame(token, tokenOf(services, row))))
     throw new OperationError('preview_token_missing', 'This port is open for those alone who have its token')
-  const state = shownState(found)
+  const sandbox = (await sandboxUse(services.db, sandboxId))!
+  const state = shownState(sandbox)
   if (state !== 'running') throw new OperationError('sandbox_not_running', `The sandbox is ${state}`)
-  return { ...found, idle_at: found.idle_at?.toISOString() ?? null }
+  return sandbox
 }

@@ -5,7 +5,7 @@ import {
   type TaskRequest,
 } from '@coinrack/compute/sandbox-channel.ts'
 import { OperationError } from '../errors.ts'
-import type { Emit } from '../handler.ts'
+import type { OutputStream } from '../handler.ts'
 import type { Services } from '../services.ts'
 import { textOf } from './task-output.ts'
 
@@ -36,7 +36,7 @@ export interface Done {
 }
 
 /**
- * Runs a task to its end, telling what it writes to `emit` as fast as that takes it; or begins it in the background.
+ * Runs a task to its end, telling the stream what it writes as fast as that takes it; or begins it in the background.
  * Whoever hangs up ends a task that nobody else can read.
  */
 export async function runTask(
@@ -45,7 +45,7 @@ export async function runTask(
   id: string,
   request: TaskRequest,
   { timeout, background, input }: Asked,
-  emit: Emit | undefined,
+  stream: OutputStream | undefined,
 ): Promise<Done> {
   const taskId = newId('task')
   if (background) {
@@ -53,9 +53,9 @@ export async function runTask(
     if (input !== undefined) await tasks.write(id, taskId, Buffer.from(input))
     return { ...nothing, task_id: taskId }
   }
-  checkTimeout(timeout, emit)
+  checkTimeout(timeout, stream)
   const wanted = (timeout ?? DEFAULT_S) * 1000
-  const timeoutMs = emit ? wanted : Math.min(wanted, LONGEST_MS)
+  const timeoutMs = stream ? wanted : Math.min(wanted, LONGEST_MS)
   await tasks.start(id, taskId, {
     ...request,
     timeoutMs,
@@ -64,7 +64,7 @@ export async function runTask(
   })
   try {
     if (input !== undefined) typeIn(tasks, id, taskId, input)
-    return await follow(tasks, id, taskId, performance.now() + timeoutMs + LATE_MS, emit)
+    return await follow(tasks, id, taskId, performance.now() + timeoutMs + LATE_MS, stream)
   } finally {
     // Of one that is gone, with its sandbox or without, nothing is left to remove.
     await tasks.remove(id, taskId).catch(() => {})
@@ -81,8 +81,8 @@ const nothing: Omit<Done, 'task_id'> = {
   end: {},
 }
 
-function checkTimeout(timeout: number | undefined, emit: Emit | undefined): void {
-  if (emit || timeout === undefined || timeout <= MOST_S) return
+function checkTimeout(timeout: number | undefined, stream: OutputStream | undefined): void {
+  if (stream || timeout === undefined || timeout <= MOST_S) return
   const message = `Expected at most ${MOST_S}, or background, or a stream`
   throw new OperationError('invalid_input', `timeout: ${message}`, {
     fields: { details: [{ path: 'timeout', message }] },
@@ -99,9 +99,9 @@ async function follow(
   id: string,
   taskId: string,
   latest: number,
-  emit: Emit | undefined,
+  stream: OutputStream | undefined,
 ): Promise<Done> {
-  const outputs = { stdout: createOutput(emit, 'stdout'), stderr: createOutput(emit, 'stderr') }
+  const outputs = { stdout: createOutput(stream, 'stdout'), stderr: createOutput(stream, 'stderr') }
   const view = (end: Partial<TaskEnd>): Done => ({
     stdout: outputs.stdout.text(),
     stderr: outputs.stderr.text(),
@@ -120,20 +120,20 @@ async function follow(
       (await outputs.stderr.add(read.stderr, read.end !== undefined))
     if (read.end) return view(read.end)
     // Nobody reads on; or the guest does not end what it should have.
-    if (!isHeard || performance.now() > latest) return view({})
+    if (!isHeard || stream?.gone.aborted || performance.now() > latest) return view({})
   }
 }
 
 /** Keeps the beginning of an output, or hands all of it on. */
-function createOutput(emit: Emit | undefined, name: 'stdout' | 'stderr') {
+function createOutput(stream: OutputStream | undefined, name: 'stdout' | 'stderr') {
   const kept: Uint8Array[] = []
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let [length, isTruncated] = [0, false]
   return {
     async add(bytes: Uint8Array, isEnd: boolean): Promise<boolean> {
-      if (emit) {
+      if (stream) {
         const text = decoder.decode(bytes, { stream: !isEnd })
-        return text === '' || (await emit(name, { text }))
+        return text === '' || (await stream.emit(name, { text }))
       }
       const part = bytes.subarray(0, Math.max(0, OUTPUT_BYTES - length))
       isTruncated ||= part.length < bytes.length

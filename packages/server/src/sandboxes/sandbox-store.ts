@@ -228,3 +228,20 @@ export async function keepPaused(tx: Transaction, id: string, now: Date): Promis
     now,
   ])
 }
+
+/** What is asked of a sandbox before anything is done inside it. */
+export interface SandboxUse extends Pick<SandboxRow, 'state' | 'wanted' | 'idle_s'> {
+  account_id: string
+  idle_at: string | null
+}
+
+/** The same as is read with a token, for who needs none. */
+export async function sandboxUse(db: Queryable, id: string): Promise<SandboxUse | undefined> {
+  const { rows } = await db.query<Omit<SandboxUse, 'idle_at'> & { idle_at: Date | null }>({
+    name: 'sandbox_use',
+    text: 'select account_id, state, wanted, idle_s, idle_at from sandbox where id = $1',
+    values: [id],
+  })
+  const row = rows[0]
+  return row && { ...row, idle_at: row.idle_at?.toISOString() ?? null }
+}

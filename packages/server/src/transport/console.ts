@@ -7,6 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Services } from '../services.ts'
 import { type ConsoleLink, mayStayOpen, readLink, takeLink } from '../vps/console/console-links.ts'
 import { joinStreams } from './join-streams.ts'
+import { NOTHING_HERE, type Upgrade } from './upgrades.ts'
 
 /** What a person types or pastes at once; screens send nothing larger. */
 const LARGEST_MESSAGE = 1024 * 1024
@@ -16,9 +17,7 @@ const LOOK_MS = 2_000
 const GOODBYE_MS = 1_000
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
-const NOTHING_HERE = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
 const NOT_FROM_THERE = 'HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
-const NOT_NOW = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
 
 /** Close codes of RFC 6455. */
 const GOING_AWAY = 1001
@@ -28,7 +27,7 @@ const POLICY = 1008
  * The consoles of machines, for whoever has the secret of a link: the page, which can be looked at, and the websocket
  * (`/socket`), which uses the link up.
  */
-export function registerConsole(app: FastifyInstance, services: Services): void {
+export function registerConsole(app: FastifyInstance, services: Services): Upgrade {
   const { publicUrl } = services.config
   for (const { path, type, body } of consoleAssets) {
     app.get(path, (_request, reply) => reply.header('cache-control', FOR_EVER).type(type).send(body))
@@ -51,13 +50,6 @@ export function registerConsole(app: FastifyInstance, services: Services): void 
     perMessageDeflate: false,
     skipUTF8Validation: true,
   })
-  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => socket.destroy())
-    accept(request, socket, head).catch((error) => {
-      services.log.error({ err: error }, 'A console could not be opened')
-      socket.end(NOT_NOW)
-    })
-  })
   app.addHook('preClose', async () => {
     for (const client of sockets.clients) client.close(GOING_AWAY, 'The service ends')
     // Whoever does not answer in time would hold up the end of the service.
@@ -67,9 +59,9 @@ export function registerConsole(app: FastifyInstance, services: Services): void 
     sockets.close()
   })
 
+  const secretOf = ({ url = '' }: IncomingMessage) => /^\/console\/([\w-]{1,64})\/socket$/.exec(url)?.[1]
   async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const secret = /^\/console\/([\w-]{1,64})\/socket$/.exec(request.url ?? '')?.[1]
-    if (secret === undefined) return void socket.end(NOTHING_HERE)
+    const secret = secretOf(request)!
     // Of programs that are no browser there is no origin; a page of another one gives itself away.
     const { origin } = request.headers
     if (origin !== undefined && origin !== new URL(publicUrl).origin) return void socket.end(NOT_FROM_THERE)
@@ -79,6 +71,7 @@ export function registerConsole(app: FastifyInstance, services: Services): void 
     if (socket.destroyed) return void machine.destroy()
     sockets.handleUpgrade(request, socket, head, (client) => serve(services, link, client, machine))
   }
+  return { isMine: (request) => secretOf(request) !== undefined, accept }
 }
 
 /** Carries bytes both ways until one side ends, the machine may no longer be used, or nobody types. */

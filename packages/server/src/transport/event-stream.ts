@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { basePath } from '@coinrack/contract/index.ts'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { authenticate } from '../account/authenticate.ts'
 import type { Dispatch } from '../dispatch.ts'
 import { failureAnswer } from '../dispatch.ts'
@@ -9,14 +9,11 @@ import { type EventView, eventsAfter, eventsOf, lastPosition } from '../events/e
 import { numberEvents } from '../events/number-events.ts'
 import type { Services } from '../services.ts'
 import { bearerToken } from './rest.ts'
+import { beginEvents, eventText, goneOf, HEARTBEAT, HEARTBEAT_MS, writeEvent } from './write-events.ts'
 
 const PAGE = 100
 /** How often a stream looks whether its token still holds, and for events when nobody told it of any. */
 const LOOK_MS = 2_000
-/** Proxies close what is silent for long. */
-const HEARTBEAT_MS = 15_000
-/** A client that takes nothing for so long is let go; it resumes where it was. */
-const STUCK_MS = 30_000
 const MOST_STREAMS = 10
 const RECONNECT_MS = 2_000
 
@@ -62,40 +59,25 @@ export function registerEventStream(
     }
 
     open.set(accountId, streams + 1)
-    reply.hijack()
+    const out = beginEvents(request, reply, headers)
     try {
-      reply.raw.writeHead(200, {
-        ...headers,
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-        'x-content-type-options': 'nosniff',
-        'x-request-id': request.id,
-      })
-      await follow(services, reply.raw, {
+      await follow(services, out, {
         token: token!,
         accountId,
         from,
-        end: ended(request, end.signal),
+        end: goneOf(request, end.signal),
         heartbeatMs,
       })
     } catch (error) {
       services.log.error({ err: error, requestId: request.id }, 'A stream of events broke')
     } finally {
-      reply.raw.end()
+      out.end()
       const left = (open.get(accountId) ?? 1) - 1
       if (left > 0) open.set(accountId, left)
       else open.delete(accountId)
     }
     return reply
   })
-}
-
-/** Aborts when the client is gone or the service ends. */
-function ended(request: FastifyRequest, closing: AbortSignal): AbortSignal {
-  const gone = new AbortController()
-  request.raw.socket.once('close', () => gone.abort())
-  return AbortSignal.any([gone.signal, closing])
 }
 
 interface Following {
@@ -113,7 +95,7 @@ async function follow(services: Services, out: ServerResponse, following: Follow
   if (from === undefined) await numberEvents(services)
   let position = from === undefined ? await lastPosition(db, accountId) : Number(from)
   // Whoever has to connect again before the first event resumes from here.
-  if (!(await write(out, `retry: ${RECONNECT_MS}\nid: ${position}\n\n`, end))) return
+  if (!(await writeEvent(out, `retry: ${RECONNECT_MS}\nid: ${position}\n\n`, end))) return
   const aborted = new Promise<false>((resolve) => {
     end.addEventListener('abort', () => resolve(false), { once: true })
   })
@@ -125,9 +107,9 @@ async function follow(services: Services, out: ServerResponse, following: Follow
     if (!caller || caller.suspended || !caller.scopes.includes('read')) return
     const events = await eventsAfter(db, accountId, position, PAGE)
     const isSilent = performance.now() - spokenAt >= heartbeatMs
-    const text = events.length > 0 ? events.map(eventText).join('') : isSilent ? ': still here\n\n' : ''
+    const text = events.length > 0 ? events.map(textOf).join('') : isSilent ? HEARTBEAT : ''
     if (text !== '') {
-      if (!(await write(out, text, end))) return
+      if (!(await writeEvent(out, text, end))) return
       spokenAt = performance.now()
       position = events.at(-1)?.position ?? position
     }
@@ -135,28 +117,4 @@ async function follow(services: Services, out: ServerResponse, following: Follow
   }
 }
 
-/** @returns whether the client took it in time */
-function write(out: ServerResponse, text: string, end: AbortSignal): Promise<boolean> {
-  if (end.aborted || out.destroyed) return Promise.resolve(false)
-  if (out.write(text)) return Promise.resolve(true)
-  return new Promise((resolve) => {
-    const done = (drained: boolean) => {
-      clearTimeout(timer)
-      out.off('drain', onDrain)
-      end.removeEventListener('abort', onEnd)
-      resolve(drained)
-    }
-    const onDrain = () => done(true)
-    const onEnd = () => done(false)
-    const timer = setTimeout(() => {
-      out.destroy()
-      done(false)
-    }, STUCK_MS)
-    out.once('drain', onDrain)
-    end.addEventListener('abort', onEnd, { once: true })
-  })
-}
-
-/** As the HTML standard writes it; JSON has no line ends. */
-const eventText = (event: EventView) =>
-  `id: ${event.position}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+const textOf = (event: EventView) => eventText(event.type, event, event.position)

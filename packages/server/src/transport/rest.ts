@@ -3,12 +3,16 @@ import { type Operation, resourceInput } from '@coinrack/contract/operation.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer, Dispatch } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
+import type { OutputStream } from '../handler.ts'
+import { streamAnswer, wantsStream } from './output-stream.ts'
 import { paymentHeaders } from './payment-headers.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** Every operation of the contract as a route below the base path, its aliases included. */
 export function registerRest(app: FastifyInstance, dispatch: Dispatch): void {
+  const closing = new AbortController()
+  app.addHook('preClose', async () => closing.abort())
   const served = new Map<string, Set<string>>()
   for (const [name, op] of operationList) {
     for (const path of [op.path, ...(op.aliases ?? [])]) {
@@ -23,7 +27,13 @@ export function registerRest(app: FastifyInstance, dispatch: Dispatch): void {
         url,
         exposeHeadRoute,
         ...(op.bodyBytes === undefined ? {} : { bodyLimit: op.bodyBytes }),
-        handler: async (request, reply) => send(reply, op, await ask(dispatch, name, op, request)),
+        handler: async (request, reply) => {
+          if (!wantsStream(op, request)) return send(reply, op, await ask(dispatch, name, op, request))
+          const answer = await streamAnswer(request, reply, closing.signal, (stream) =>
+            ask(dispatch, name, op, request, stream),
+          )
+          return answer ? send(reply, op, answer) : reply
+        },
       })
     }
   }
@@ -48,6 +58,7 @@ export function ask(
   name: OperationName,
   op: Operation,
   request: FastifyRequest,
+  stream?: OutputStream,
 ): Promise<Answer> {
   const key = request.headers['idempotency-key']
   return dispatch(name, {
@@ -59,6 +70,7 @@ export function ask(
     requestId: request.id,
     asTool: false,
     payment: request.headers['payment-signature'],
+    ...(stream && { stream }),
   })
 }
 

@@ -10,6 +10,7 @@ import Fastify, {
 import { failureAnswer } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
 import type { Services } from '../services.ts'
+import { previewPath } from './preview-address.ts'
 
 const LARGEST_BODY = 1024 * 1024
 
@@ -27,6 +28,7 @@ export function createServer(services: Services): FastifyInstance {
     genReqId: () => `${boot}-${(++requests).toString(36)}`,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 256 },
+    rewriteUrl: (request) => previewPath(config, request) ?? request.url ?? '/',
     // A path that cannot be read, or whose identifier has no end.
     frameworkErrors: (_error, request, reply) => nothingHere(request, reply),
   })

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectBooksToBalance } from '../ledger/testing.ts'
+import { startTestService, type TestService } from '../testing.ts'
+import { type Buyer, buyerOf } from './testing.ts'
+
+let service: TestService
+let buyer: Buyer
+beforeAll(async () => {
+  service = await startTestService({ env: { COINRACK_RATE_SANDBOXES: '10000/min' } })
+  buyer = await buyerOf(service)
+})
+afterAll(async () => {
+  await expectBooksToBalance(service.services.db)
+  await service.close()
+})
+
+const python = async (id: string, code: string) =>
+  (await buyer.post(`/sandboxes/${id}/run`, { code, context: 'python' })).body
+const forEver = { timeout: 86_400, idle_timeout: 0 }
+
+describe('pause_sandbox and resume_sandbox', () => {
+  test('default: it costs nothing meanwhile, and goes on where it was', async () => {
+    const id = await buyer.sandbox(forEver)
+    await python(id, 'x = 41')
+    service.clock.advance(60_000)
+    const { status, body } = await buyer.post(`/sandboxes/${id}/pause`)
+    expect(status).toBe(200)
+    expect(body.sandbox).toMatchObject({ state: 'paused', reason: 'asked', cost: '0.000275', seconds: 60 })
+    expect((await buyer.balance()).held).toBe('0.00')
+    expect(service.runtime.sandboxes.get(id)?.state).toBe('paused')
+    const work = await buyer.post(`/sandboxes/${id}/exec`, { command: 'true' })
+    expect([work.status, work.body.code]).toEqual([409, 'sandbox_not_running'])
+    service.clock.advance(3_600_000)
+    await service.reconcileSandboxes()
+    const resumed = (await buyer.post(`/sandboxes/${id}/resume`, { timeout: 600 })).body.sandbox
+    expect(resumed).toMatchObject({ state: 'running', reason: null, cost: '0.000275', timeout: 600 })
+    expect((await python(id, 'x + 1')).results[0].data['text/plain']).toBe('42')
+    expect((await buyer.balance()).held).toBe('0.000275')
+    await buyer.kill(id)
+    expect(
+      (await buyer.events()).filter(({ data }) => data.sandbox_id === id).map(({ type }) => type),
+    ).toEqual(
+      expect.arrayContaining(['sandbox.started', 'sandbox.paused', 'sandbox.resumed', 'sandbox.ended']),
+    )
+  })
+
+  test('behavior: asked again, nothing more is done', async () => {
+    const id = await buyer.sandbox(forEver)
+    await buyer.post(`/sandboxes/${id}/pause`)
+    expect((await buyer.post(`/sandboxes/${id}/pause`)).status).toBe(200)
+    await buyer.post(`/sandboxes/${id}/resume`)
+    expect((await buyer.post(`/sandboxes/${id}/resume`)).status).toBe(200)
+    expect((await buyer.balance()).held).toBe('0.000275')
+    await buyer.kill(id)
+  })
+
+  test('error: what was kept is damaged: it stays paused, and nothing is held', async () => {
+    const id = await buyer.sandbox({ ...forEver, env: { FAKE: 'damaged' } })
+    await buyer.post(`/sandboxes/${id}/pause`)
+    const { status, body } = await buyer.post(`/sandboxes/${id}/resume`)
+    expect([status, body.code]).toEqual([409, 'sandbox_damaged'])
+    expect(await buyer.show(id)).toMatchObject({ state: 'paused' })
+    expect((await buyer.balance()).held).toBe('0.00')
+    await buyer.kill(id)
+  })
+
+  test('error: what cannot be paused runs on', async () => {
+    const id = await buyer.sandbox({ ...forEver, env: { FAKE: 'fail-pause-9' } })
+    const { status, body } = await buyer.post(`/sandboxes/${id}/pause`)
+    expect([status, body.code]).toEqual([409, 'sandbox_unreachable'])
+    expect(await buyer.show(id)).toMatchObject({ state: 'running' })
+    await buyer.kill(id)
+  })
+
+  test('behavior: what cannot be paused when its time is over, ends', async () => {
+    const id = await buyer.sandbox({ mode: 'persistent', timeout: 60, env: { FAKE: 'fail-pause-9' } })
+    service.clock.advance(60_000)
+    for (let turn = 0; turn < 3; turn++) await service.reconcileSandboxes()
+    expect(await buyer.show(id)).toMatchObject({ state: 'ended', reason: 'timeout' })
+  })
+})
+
+describe('fork_sandbox', () => {
+  test('default: both go on from there, apart', async () => {
+    const id = await buyer.sandbox({ ...forEver, metadata: { run: '1' } })
+    await python(id, 'x = 1')
+    const { status, body } = await buyer.post(`/sandboxes/${id}/fork`)
+    expect(status).toBe(200)
+    const child = body.sandbox.id
+    expect(body.sandbox).toMatchObject({
+      state: 'running',
+      parent_id: id,
+      metadata: { run: '1' },
+      cost: '0.00',
+    })
+    await python(child, 'x = x + 1')
+    expect((await python(child, 'x')).results[0].data['text/plain']).toBe('2')
+    expect((await python(id, 'x')).results[0].data['text/plain']).toBe('1')
+    expect((await buyer.balance()).held).toBe('0.00055')
+    await buyer.kill(id)
+    await buyer.kill(child)
+  })
+
+  test('error: it cannot be forked: nothing is held or left', async () => {
+    const id = await buyer.sandbox({ ...forEver, env: { FAKE: 'fail-fork' } })
+    const { status, body } = await buyer.post(`/sandboxes/${id}/fork`)
+    expect([status, body.code]).toEqual([503, 'capacity'])
+    expect((await buyer.balance()).held).toBe('0.000275')
+    await buyer.kill(id)
+    const over = await buyer.post(`/sandboxes/${id}/fork`)
+    expect([over.status, over.body.code]).toEqual([409, 'sandbox_not_running'])
+  })
+})
+
+describe('snapshots', () => {
+  test('default: a template of new sandboxes, which outlives its own', async () => {
+    const id = await buyer.sandbox({ ...forEver, tariff: 'small' })
+    await python(id, 'x = 7')
+    const { status, body } = await buyer.post(`/sandboxes/${id}/snapshots`, { name: 'seven' })
+    expect(status).toBe(200)
+    const { snapshot } = body
+    expect(snapshot).toMatchObject({ name: 'seven', status: 'ready', tariff: 'small', sandbox_id: id })
+    await buyer.kill(id)
+    expect((await buyer.ask('GET', '/sandbox-snapshots')).body).toEqual([snapshot])
+    const copy = await buyer.create({ ...forEver, template: snapshot.id })
+    expect(copy.body.sandbox).toMatchObject({ tariff: 'small', template: snapshot.id })
+    expect((await python(copy.body.sandbox.id, 'x')).results[0].data['text/plain']).toBe('7')
+    await buyer.kill(copy.body.sandbox.id)
+    const other = await buyer.create({ template: snapshot.id, tariff: 'micro' })
+    expect([other.status, other.body.code]).toEqual([422, 'unknown_template'])
+    const stranger = await buyerOf(service)
+    expect((await stranger.create({ template: snapshot.id })).body.code).toBe('unknown_template')
+    expect((await buyer.ask('DELETE', `/sandbox-snapshots/${snapshot.id}`)).body).toEqual({
+      deleted: snapshot.id,
+    })
+    expect((await buyer.ask('GET', '/sandbox-snapshots')).body).toEqual([])
+    expect(await service.runtime.snapshots()).toEqual([])
+  })
+
+  test('error: it cannot be kept', async () => {
+    const id = await buyer.sandbox({ ...forEver, env: { FAKE: 'fail-snapshot' } })
+    const { status, body } = await buyer.post(`/sandboxes/${id}/snapshots`)
+    expect([status, body.code]).toEqual([409, 'sandbox_unreachable'])
+    await buyer.kill(id)
+  })
+})
+
+describe('set_sandbox_network', () => {
+  test('default: while it runs', async () => {
+    const id = await buyer.sandbox(forEver)
+    const network = { allow_internet: false, allow_out: ['pypi.org'], deny_out: [] }
+    const { status, body } = await buyer.ask('PUT', `/sandboxes/${id}/network`, network)
+    expect([status, body.sandbox?.network]).toEqual([200, network])
+    expect(service.runtime.sandboxes.get(id)?.network).toEqual({
+      allowInternet: false,
+      allowOut: ['pypi.org'],
+      denyOut: [],
+    })
+    await buyer.kill(id)
+  })
+
+  test('error: a host that has no networks', async () => {
+    const other = await startTestService({ sandboxes: { hasNetworks: false } })
+    const poor = await buyerOf(other)
+    const { body } = await poor.create()
+    expect(body.sandbox.network.allow_internet).toBe(false)
+    const refused = await poor.create({ network: { allow_internet: true } })
+    expect([refused.status, refused.body.code]).toEqual([503, 'network_unavailable'])
+    await other.close()
+  })
+})
+
+describe('room on the host', () => {
+  test('error: no more than it has; what is paused or over has left its memory', async () => {
+    const other = await startTestService({
+      sandboxes: { capacity: { vcpus: 1, memoryMb: 1024, diskGb: 100 } },
+    })
+    const owner = await buyerOf(other)
+    const first = await owner.sandbox(forEver)
+    await owner.sandbox(forEver)
+    const third = await owner.create()
+    expect([third.status, third.body.code]).toEqual([503, 'capacity'])
+    await owner.post(`/sandboxes/${first}/pause`)
+    const second = await owner.sandbox(forEver)
+    const full = await owner.post(`/sandboxes/${first}/resume`)
+    expect([full.status, full.body.code]).toEqual([503, 'capacity'])
+    await owner.kill(second)
+    expect((await owner.post(`/sandboxes/${first}/resume`)).status).toBe(200)
+    await expectBooksToBalance(other.services.db)
+    await other.close()
+  })
+})
+
+test('behavior: what is left on the host of one that is gone, goes', async () => {
+  const id = await buyer.sandbox(forEver)
+  const row = await buyer.row(id)
+  await buyer.kill(id)
+  await service.runtime.ensure({
+    id,
+    template: row.template,
+    vcpus: row.vcpus,
+    memoryMb: row.memory_mb,
+    diskGb: row.disk_gb,
+  })
+  service.clock.advance(30_000)
+  await service.reconcileSandboxes()
+  expect(service.runtime.sandboxes.has(id)).toBe(false)
+})

@@ -1,0 +1,172 @@
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
+import { errors } from '@coinrack/contract/errors.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { OperationError } from '../errors.ts'
+import { askSandbox } from '../sandboxes/ask-sandbox.ts'
+import { openPreview } from '../sandboxes/previews.ts'
+import type { Services } from '../services.ts'
+import { type PreviewAddress, previewAddress } from './preview-address.ts'
+import { forwardedHead, presentedToken, returnedHead, tokenCookie } from './preview-heads.ts'
+import { NOTHING_HERE, type Upgrade } from './upgrades.ts'
+
+/**
+ * What listens on exposed ports of sandboxes: under names of their own, and under `/preview/{sandbox}/{port}/`. HTTP and
+ * WebSocket go through as they are, for as long as whoever asks may use the port.
+ */
+export function registerPreviews(app: FastifyInstance, services: Services): Upgrade {
+  const addressOf = (request: IncomingMessage) => previewAddress(services.config, request)
+  const closing = new AbortController()
+  app.addHook('preClose', async () => closing.abort())
+
+  app.register(async (scope) => {
+    // Before a body is looked at.
+    scope.addHook('onRequest', async (request, reply) => {
+      // The router has seen it as a path; what came is what counts.
+      const address = addressOf(asItCame(request))
+      if (!address) throw new OperationError('not_found', 'There is no preview at this address')
+      await serve(services, address, request, reply, closing.signal)
+    })
+    const handler = async () => {}
+    for (const url of ['/preview/:sandbox/:port', '/preview/:sandbox/:port/*']) scope.all(url, handler)
+  })
+
+  return {
+    isMine: (request) => addressOf(request) !== undefined,
+    accept: (request, socket, head) =>
+      passUpgrade(services, addressOf(request)!, request, socket, head, closing.signal),
+  }
+}
+
+const asItCame = ({ raw, originalUrl }: FastifyRequest) =>
+  ({ headers: raw.headers, url: originalUrl }) as IncomingMessage
+
+async function serve(
+  services: Services,
+  address: PreviewAddress,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  closing: AbortSignal,
+): Promise<void> {
+  const { sandboxId, port } = address
+  const { token, path, isInQuery } = presentedToken(address, request.headers)
+  const sandbox = await openPreview(services, sandboxId, port, token)
+  if (isInQuery && request.method === 'GET') {
+    // From the address into a cookie, so that it stands in no history and no Referer.
+    const cookie = tokenCookie(address, token!, services.config.publicUrl)
+    return void reply.header('set-cookie', cookie).redirect(`${address.prefix}${path}`)
+  }
+  await askSandbox(services, sandboxId, sandbox, async ({ connect }) => {
+    const upstream = await connect(sandboxId, port)
+    const cut = () => upstream.destroy()
+    const unwatch = watch(services, address, token, cut, closing)
+    const { raw } = reply
+    raw.once('close', cut)
+    try {
+      const answer = await exchange(
+        upstream,
+        request,
+        forwardedHead(request.raw, address, { path, client: request.ip }),
+      )
+      reply.hijack()
+      raw.writeHead(answer.statusCode!, returnedHead(answer, address))
+      await pipeline(answer, raw)
+    } catch {
+      if (raw.headersSent || raw.destroyed) raw.destroy()
+      else throw new OperationError('port_refused', `Port ${port} gave no answer`)
+    } finally {
+      unwatch()
+      upstream.destroy()
+    }
+  })
+}
+
+/** Sends a request over the connection, with its body, and resolves with the head of the answer. */
+function exchange(
+  upstream: Duplex,
+  request: FastifyRequest,
+  { path, headers }: { path: string; headers: OutgoingHttpHeaders },
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest({
+      createConnection: () => upstream as never,
+      method: request.method,
+      path,
+      headers,
+      setHost: false,
+    })
+    asked.once('response', resolve)
+    asked.once('error', reject)
+    pipeline(request.raw, asked).catch(reject)
+  })
+}
+
+/** Hands the bytes of another protocol, a WebSocket for one, both ways until one side is done. */
+async function passUpgrade(
+  services: Services,
+  address: PreviewAddress,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  closing: AbortSignal,
+): Promise<void> {
+  const { sandboxId, port } = address
+  const { token, path } = presentedToken(address, request.headers)
+  try {
+    const sandbox = await openPreview(services, sandboxId, port, token)
+    await askSandbox(services, sandboxId, sandbox, async ({ connect }) => {
+      const upstream = await connect(sandboxId, port)
+      const cut = () => {
+        upstream.destroy()
+        socket.destroy()
+      }
+      const unwatch = watch(services, address, token, cut, closing)
+      const client = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '')
+      const forwarded = forwardedHead(request, address, { path, client })
+      upstream.write(headText(request.method!, forwarded.path, forwarded.headers))
+      upstream.write(head)
+      upstream.on('error', cut)
+      upstream.pipe(socket)
+      socket.pipe(upstream)
+      await Promise.race([finished(upstream), finished(socket)]).catch(() => {})
+      unwatch()
+      cut()
+    })
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error
+    socket.end(refusal(error))
+  }
+}
+
+const headText = (method: string, path: string, headers: OutgoingHttpHeaders) =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    ...Object.entries(headers).flatMap(([name, value]) => [value].flat().map((each) => `${name}: ${each}`)),
+    '',
+    '',
+  ].join('\r\n')
+
+function refusal({ code, status }: OperationError): string {
+  if (code === 'preview_closed') return NOTHING_HERE
+  const body = JSON.stringify({ code, fix: errors[code].fix })
+  return `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
+
+/** Cuts a connection when its port is no longer exposed to whoever has it, or its sandbox does not run. */
+function watch(
+  services: Services,
+  { sandboxId, port }: PreviewAddress,
+  token: string | undefined,
+  cut: () => void,
+  closing: AbortSignal,
+): () => void {
+  const unsubscribe = services.changes.subscribe((topic) => {
+    if (topic === sandboxId) openPreview(services, sandboxId, port, token).catch(cut)
+  })
+  closing.addEventListener('abort', cut)
+  return () => {
+    unsubscribe()
+    closing.removeEventListener('abort', cut)
+  }
+}

@@ -1,0 +1,148 @@
+import { basename } from 'node:path'
+import { basePath } from '@coinrack/contract/index.ts'
+import { LARGEST_FILE_BYTES } from '@coinrack/contract/sandbox-files.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Dispatch } from '../dispatch.ts'
+import { OperationError } from '../errors.ts'
+import { inWords } from '../sandboxes/ask-sandbox.ts'
+import { type ByteRange, downloadFile, uploadFile } from '../sandboxes/carry-file.ts'
+import { isGoodLink } from '../sandboxes/file-links.ts'
+import type { Services } from '../services.ts'
+import { bearerToken } from './rest.ts'
+
+type FileRequest = FastifyRequest<{
+  Params: { id: string }
+  Querystring: { path?: string; expires?: string; signature?: string }
+}>
+
+/**
+ * Files of sandboxes as they are, up to 2 GB: `GET` and `PUT /sandbox-files/{id}` for whoever has a signed link, and
+ * `/sandboxes/{id}/files/content` below the base path for whoever has a token that could get one.
+ */
+export function registerSandboxFiles(app: FastifyInstance, services: Services, dispatch: Dispatch): void {
+  app.register(async (scope) => {
+    // Whatever it is called: the bytes go on as they come.
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    for (const method of ['GET', 'PUT'] as const) {
+      const carry = method === 'GET' ? download : upload
+      const route = { method, bodyLimit: LARGEST_FILE_BYTES, exposeHeadRoute: false }
+      scope.route({
+        ...route,
+        url: '/sandbox-files/:id',
+        handler: async (request: FileRequest, reply) => {
+          const path = checkLink(services, method, request)
+          return carry(services, request.params.id, path, request, reply)
+        },
+      })
+      scope.route({
+        ...route,
+        url: `${basePath}/sandboxes/:id/files/content`,
+        handler: async (request: FileRequest, reply) => {
+          const { status, headers, body } = await askForLink(dispatch, method, request)
+          if (status !== 200)
+            return reply
+              .code(status)
+              .headers({ ...headers, connection: 'close' })
+              .send(body)
+          return carry(services, request.params.id, request.query.path!, request, reply)
+        },
+      })
+    }
+  })
+}
+
+function checkLink(services: Services, method: 'GET' | 'PUT', { params, query }: FileRequest): string {
+  const { path = '', expires = '', signature = '' } = query
+  const link = { method, sandboxId: params.id, path, expiresAt: new Date(Number(expires || Number.NaN)) }
+  if (isGoodLink(services, link, signature)) return path
+  throw new OperationError('link_invalid', 'The link is over, or is no link to this', {
+    headers: { connection: 'close' },
+  })
+}
+
+/** All that is checked for a link is checked for the bytes themselves, in the same order. */
+const askForLink = (
+  dispatch: Dispatch,
+  method: 'GET' | 'PUT',
+  { headers, ip, params, query, id }: FileRequest,
+) =>
+  dispatch(method === 'GET' ? 'getDownloadUrl' : 'getUploadUrl', {
+    token: bearerToken(headers.authorization),
+    address: ip,
+    idempotencyKey: undefined,
+    resourceId: params.id,
+    input: () => ({ ...query, sandbox_id: params.id }),
+    requestId: id,
+    asTool: false,
+  })
+
+async function upload(
+  services: Services,
+  id: string,
+  path: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  try {
+    return await reply.send({ path, size: await uploadFile(services, id, path, request.raw) })
+  } catch (error) {
+    if (request.raw.errored) {
+      // Nobody is there to be answered.
+      reply.hijack()
+      return reply
+    }
+    // The rest of the body is not read.
+    reply.header('connection', 'close')
+    throw error
+  }
+}
+
+async function download(
+  services: Services,
+  id: string,
+  path: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const wanted = request.headers.range
+  try {
+    await downloadFile(
+      services,
+      id,
+      path,
+      wanted ? (size) => parseRange(wanted, size) : undefined,
+      (file) => {
+        reply.hijack()
+        const { size, range } = file
+        reply.raw.writeHead(range ? 206 : 200, {
+          'content-type': 'application/octet-stream',
+          'content-length': range ? range.end - range.start + 1 : size,
+          'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(basename(path))}`,
+          'accept-ranges': 'bytes',
+          ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${size}` }),
+          'cache-control': 'no-store',
+          'content-security-policy': 'sandbox',
+          'x-content-type-options': 'nosniff',
+          'x-request-id': request.id,
+        })
+        return reply.raw
+      },
+    )
+  } catch (error) {
+    if (!reply.raw.headersSent) throw error
+    // Half of it is with the client already: that it is cut is all that can be said.
+    services.log.info({ err: inWords(error), sandbox: id }, 'A download broke')
+    reply.raw.destroy()
+  }
+  return reply
+}
+
+/** RFC 9110, 14.1.2: one range; what cannot be satisfied is as if it had not been asked for. */
+export function parseRange(header: string, size: number): ByteRange | undefined {
+  const match = /^bytes=(\d{0,16})-(\d{0,16})$/.exec(header)
+  if (!match || (match[1] === '' && match[2] === '')) return undefined
+  const start = match[1] === '' ? Math.max(0, size - Number(match[2])) : Number(match[1])
+  const end = match[1] === '' || match[2] === '' ? size - 1 : Math.min(Number(match[2]), size - 1)
+  return start <= end ? { start, end } : undefined
+}
