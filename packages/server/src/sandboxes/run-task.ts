@@ -112,15 +112,24 @@ async function follow(
     task_id: null,
     end,
   })
+  const hungUp = new Promise<undefined>((resolve) => {
+    stream?.gone.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
   for (let from = { stdout: 0, stderr: 0 }; ; ) {
-    const read = await tasks.read(id, taskId, from, { waitMs: WAIT_MS })
+    const reading = tasks.read(id, taskId, from, { waitMs: WAIT_MS })
+    const read = await Promise.race([reading, hungUp])
+    // Nobody reads on; what comes of the last read is nobody's business.
+    if (!read) {
+      reading.catch(() => {})
+      return view({})
+    }
     from = read.next
     const isHeard =
       (await outputs.stdout.add(read.stdout, read.end !== undefined)) &&
       (await outputs.stderr.add(read.stderr, read.end !== undefined))
     if (read.end) return view(read.end)
-    // Nobody reads on; or the guest does not end what it should have.
-    if (!isHeard || stream?.gone.aborted || performance.now() > latest) return view({})
+    // Or the guest does not end what it should have.
+    if (!isHeard || performance.now() > latest) return view({})
   }
 }
 
