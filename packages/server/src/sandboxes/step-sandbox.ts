@@ -39,15 +39,18 @@ const IS_FINAL: ReadonlySet<SandboxErrorCode> = new Set(Object.keys(WHY) as Sand
 /**
  * Takes one step with a sandbox. May be repeated, be done by two at once, and be cut short anywhere: what the runtime
  * does it does once, and what it costs is settled from what it observed.
- * @param seen what the runtime saw before the row was read; looked at now when left out
+ * @param seen what the runtime saw; looked at now when left out
  */
 export async function stepSandbox(
   services: Services,
   id: string,
   seen?: ReadonlyMap<string, SandboxObservation>,
 ): Promise<Step> {
-  const observed = seen ?? (await sandboxesOf(services).runtime.observe())
+  const { runtime } = sandboxesOf(services)
   const row = await sandboxById(services.db, id)
+  // Whether a new one is there already matters to nobody: it is made once.
+  const isNew = row.state === 'starting' && row.wanted !== 'ended'
+  const observed = seen ?? (isNew ? new Map() : await runtime.observe())
   const step = planSandbox(row, observed.get(id))
   if (step === 'nothing') return step
   services.log.info({ sandbox: id, step, state: row.state, wanted: row.wanted }, 'Sandbox')
