@@ -224,6 +224,12 @@ export const settings = {
     schema: values.filePath,
     otherwise: 'demo: embedded chains; production: must be set',
   },
+  sandboxes: {
+    name: 'COINRACK_SANDBOXES',
+    doc: 'Whether this host runs code sandboxes. Their templates are built at the first start, which takes minutes; until then, and where it is `false`, `create_sandbox` answers 503.',
+    schema: values.flag,
+    default: 'false',
+  },
   sandboxDomain: {
     name: 'COINRACK_SANDBOX_DOMAIN',
     doc: "Domain below which exposed ports of sandboxes have names of their own, as `8000-sbx....sandbox.example.net`: `*.` of it has to lead here, with a certificate for it. No other site of yours may be in it: what runs there is the customers'. Without one they have a path below the public URL alone.",

@@ -23,6 +23,8 @@ export const dataLayout = (dataFolder: string) => ({
   postgres: join(dataFolder, 'postgres'),
   /** One folder for each machine on this host. */
   machines: join(dataFolder, 'machines'),
+  /** The same for sandboxes, paused ones included. */
+  sandboxes: join(dataFolder, 'sandboxes'),
   /** The images that machines' disks build on. */
   baseImages: join(dataFolder, 'base-images'),
   /** Images that the operator added. */

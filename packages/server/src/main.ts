@@ -2,8 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { osImages } from '@coinrack/compute/images/catalog.ts'
+import { createImageStore } from '@coinrack/compute/images/image-store.ts'
 import { createQemuDriver, type QemuDriver } from '@coinrack/compute/qemu/driver.ts'
 import { createQemuGuestChannel } from '@coinrack/compute/qemu/guest-channel.ts'
+import { hostAcceleration } from '@coinrack/compute/qemu/host-acceleration.ts'
+import { createSandboxes, type Sandboxes } from '@coinrack/compute/sandbox/runtime.ts'
+import { sandboxTariffs } from '@coinrack/contract/sandbox-tariffs.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { type Logger, pino } from 'pino'
 import type { Hex } from 'viem'
@@ -47,6 +51,9 @@ const POOL_SIZE = 20
 const PREPARE_AGAIN_MS = 60_000
 const LAST_LINES = 4
 const KEEP_TEMPLATE_MS = 600_000
+const TEND_POOL_MS = 60_000
+/** Sandboxes that wait, begun already. */
+const MOST_IN_POOL = 8
 
 /** While the service comes up there is nothing to bring to an end: whatever was begun can be killed at any point. */
 let end: () => void = () => process.exit(0)
@@ -115,6 +122,20 @@ async function main(): Promise<void> {
     diskOvercommit: config.diskOvercommit,
     addressRouting,
   })
+  const sandboxes = config.sandboxes
+    ? await createSandboxes({
+        dataFolder,
+        cacheFolder,
+        user,
+        userIds: config.guestUsers,
+        controlGroup: config.guestControlGroup,
+        clock,
+        log,
+        egress,
+        acceleration: hostAcceleration({ cacheFolder, images: createImageStore({ cacheFolder }), user }),
+        mostInPool: MOST_IN_POOL,
+      })
+    : undefined
   const services: Services = {
     config: { ...config, serverSecret, depositSecret },
     db,
@@ -142,7 +163,7 @@ async function main(): Promise<void> {
         resolver: config.rdnsResolver,
       }),
     keptDisks: driver.keptDisks,
-    sandboxes: undefined,
+    sandboxes,
     chains: await Promise.all(chains.settings.map((settings) => openChain(settings, x402Key))),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,
@@ -153,7 +174,10 @@ async function main(): Promise<void> {
 
   const endServing = await serve(services, {
     machinesPidFile: dataLayout(dataFolder).machinesPidFile,
-    beginToTend: () => void prepareMachines(driver, services.catalog, log, say),
+    beginToTend() {
+      void prepareMachines(driver, services.catalog, log, say)
+      if (sandboxes) void prepareSandboxes(sandboxes, log, say)
+    },
   })
   say(
     `Coinrack takes requests at ${config.publicUrl} (agents: ${config.publicUrl}/mcp, people: ${config.publicUrl}/docs)`,
@@ -161,6 +185,7 @@ async function main(): Promise<void> {
 
   end = onceOnly(async () => {
     await endServing()
+    await sandboxes?.close()
     await db.end()
     await folder.close()
     say('Ended. Machines, database and chains go on; npm run stop ends them too.')
@@ -191,6 +216,29 @@ async function prepareMachines(
     driver.keepTemplate(wanted).catch((error) => log.error({ err: error }, 'Keeping a template ready failed'))
   setInterval(keep, KEEP_TEMPLATE_MS).unref()
   await keep()
+}
+
+/** Builds what sandboxes begin as, the smallest first. It can take minutes; until then none can be made. */
+async function prepareSandboxes(
+  sandboxes: Sandboxes,
+  log: Logger,
+  say: (line: string) => void,
+): Promise<void> {
+  const { vcpus, memory_mb: memoryMb, disk_gb: diskGb } = sandboxTariffs.micro
+  try {
+    for (const { name } of await sandboxes.runtime.templates()) {
+      await sandboxes.prepare(name, say)
+      await sandboxes.keepTemplate(name, { vcpus, memoryMb, diskGb })
+      say(`Sandboxes of ${name} can be made`)
+    }
+  } catch (error) {
+    log.error({ err: error }, 'Preparing sandboxes failed; it is tried again')
+    setTimeout(() => prepareSandboxes(sandboxes, log, say), PREPARE_AGAIN_MS).unref()
+    return
+  }
+  const tend = () =>
+    sandboxes.tendPool().catch((error) => log.error({ err: error }, 'Tending the pool of sandboxes failed'))
+  setInterval(tend, TEND_POOL_MS).unref()
 }
 
 /** The machine that is ordered most: of the cheapest plan, with the first image that it has. */

@@ -73,6 +73,8 @@ export interface Ordering {
   chargesOfThoseDue(db: Queryable, services: Services, until: Date): Promise<Map<string, Recurring[]>>
   /** Whether a service was ever delivered to the account and charged. */
   hasPaid(db: Queryable, accountId: string): Promise<boolean>
+  /** What machines have taken of the host, wanted ones included. */
+  taken(db: Queryable): Promise<{ memory_mb: number; disk_gb: number }>
   /** Tells for a machine of some size whether there is room for one now. */
   roomFor(
     services: Services,
@@ -85,4 +87,6 @@ export interface Sandboxing {
   summary(db: Queryable, accountId: string): Promise<{ live: number; running: Running[] }>
   /** Of each account that has any: all that run. */
   running(db: Queryable): Promise<Map<string, Running[]>>
+  /** What those that run, or are about to, have taken of the host; of its disk also those that are paused. */
+  taken(db: Queryable): Promise<{ vcpus: number; memory_mb: number; disk_gb: number }>
 }

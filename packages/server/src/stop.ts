@@ -20,7 +20,7 @@ const MACHINE_MS = 30_000
 const PROGRAM_MS = 20_000
 
 async function stopAll({ dataFolder, guestControlGroup }: Config): Promise<void> {
-  const { machines, run, services, postgresPidFile } = dataLayout(dataFolder)
+  const { machines, sandboxes, run, services, postgresPidFile } = dataLayout(dataFolder)
   // The services first, so that nothing is started again; the database last, as the others may still be writing.
   await Promise.all(
     (await namesIn(services)).map((name) => {
@@ -36,6 +36,17 @@ async function stopAll({ dataFolder, guestControlGroup }: Config): Promise<void>
     await removeGroup(guestControlGroup, guest.id)
   }
   await Promise.all(guests.map((guest) => end(guest.id, guest.pidFile, () => endGuest(guest))))
+
+  // What runs in them ends with the service that is paid for it; those that are paused stay.
+  const sandboxGuests = (await namesIn(sandboxes))
+    .filter((name) => name.startsWith('sbm'))
+    .map((id) => guestAt(sandboxes, id))
+  const endSandbox = async (guest: Guest) => {
+    await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
+    await removeNetwork(guest.id)
+    await removeGroup(guestControlGroup, guest.id)
+  }
+  await Promise.all(sandboxGuests.map((guest) => end(guest.id, guest.pidFile, () => endSandbox(guest))))
 
   const names = (await namesIn(run, { recursive: true })).filter((name) => name.endsWith('.pid'))
   const others = names.map((name) => join(run, name)).filter((pidFile) => pidFile !== postgresPidFile)

@@ -1,11 +1,10 @@
 import type { SandboxSize } from '@coinrack/compute/sandbox-runtime.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
+import { lockPlacement } from '../lock-placement.ts'
 import type { Sandboxes, Services } from '../services.ts'
 import { takenShare } from './sandbox-store.ts'
 
-/** Any number: whoever places a sandbox holds it until the sandbox is written down. */
-const PLACEMENT_LOCK = 7_266_344
 const RETRY_S = 15
 
 /** What this host runs sandboxes with. @throws OperationError `sandboxes_unavailable` */
@@ -26,12 +25,13 @@ export async function takeRoom(
   { kept = false } = {},
 ): Promise<void> {
   const total = await sandboxesOf(services).runtime.capacity()
-  await tx.query('select pg_advisory_xact_lock($1)', [PLACEMENT_LOCK])
+  await lockPlacement(tx)
   const taken = await takenShare(tx)
+  const machines = await services.ordering.taken(tx)
   if (
     taken.vcpus + size.vcpus <= total.vcpus &&
-    taken.memory_mb + size.memoryMb <= total.memoryMb &&
-    taken.disk_gb + (kept ? 0 : size.diskGb) <= total.diskGb
+    taken.memory_mb + machines.memory_mb + size.memoryMb <= total.memoryMb &&
+    taken.disk_gb + machines.disk_gb + (kept ? 0 : size.diskGb) <= total.diskGb
   )
     return
   throw noRoom('There is no room for another sandbox of this size')

@@ -191,6 +191,20 @@ describe('room on the host', () => {
   })
 })
 
+test('error: what a VPS has taken of the host no sandbox gets, and the other way round', async () => {
+  const capacity = { vcpus: 8, memoryMb: 1024, diskGb: 100 }
+  const other = await startTestService({ sandboxes: { capacity }, driver: { capacity } })
+  const owner = await buyerOf(other, 50_000_000n)
+  const order = () => owner.post('/orders', { product: 'nano', os_id: 1 })
+  expect((await order()).status).toBe(200)
+  const id = await owner.sandbox()
+  expect((await owner.create()).body.code).toBe('capacity')
+  expect((await order()).body.code).toBe('capacity')
+  await owner.kill(id)
+  expect((await order()).status).toBe(200)
+  await other.close()
+})
+
 test('behavior: what is left on the host of one that is gone, goes', async () => {
   const id = await buyer.sandbox(forEver)
   const row = await buyer.row(id)

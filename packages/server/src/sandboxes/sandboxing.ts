@@ -1,5 +1,6 @@
 import type { Running } from '@coinrack/money/index.ts'
 import type { Sandboxing } from '../seams.ts'
+import { takenShare } from './sandbox-store.ts'
 
 interface PaidByTime {
   account_id: string
@@ -15,6 +16,8 @@ const PAID_BY_TIME = `select account_id, ${RUNS} as runs, price_hourly, seen_at,
 
 /** What the other slices ask of sandboxes. */
 export const sandboxing: Sandboxing = {
+  taken: takenShare,
+
   async summary(db, accountId) {
     const { rows } = await db.query<PaidByTime>({
       name: 'sandbox_summary',

@@ -16,26 +16,24 @@ export interface FreeShare extends Share {
   hasAddress: boolean
 }
 
-/** Any number: whoever places a machine holds it until the machine is written down. */
-const PLACEMENT_LOCK = 7_266_343
-
-/** Places one machine at a time, on all replicas, until the transaction ends. */
-export async function lockPlacement(tx: Transaction): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1)', [PLACEMENT_LOCK])
+/** What the machines that are there or wanted have taken. */
+export const taken: Ordering['taken'] = async (db) => {
+  const { rows } = await db.query<Share>(
+    `select coalesce(sum(memory_mb), 0)::float8 as memory_mb, coalesce(sum(disk_gb), 0)::float8 as disk_gb
+     from vps where machine_gone_at is null`,
+  )
+  return rows[0]!
 }
 
-/** What no machine has taken, wanted ones included. */
+/** What no machine has taken, wanted ones included, and no sandbox. */
 export async function freeShare(db: Queryable, services: Services): Promise<FreeShare> {
   const { driver } = services
   const total = await driver.capacity()
-  const { rows } = await db.query<{ memory_mb: bigint; disk_gb: bigint }>(
-    `select coalesce(sum(memory_mb), 0)::bigint as memory_mb, coalesce(sum(disk_gb), 0)::bigint as disk_gb
-     from vps where machine_gone_at is null`,
-  )
-  const taken = rows[0]!
+  const machines = await taken(db)
+  const sandboxes = await services.sandboxing.taken(db)
   return {
-    memory_mb: total.memoryMb - Number(taken.memory_mb),
-    disk_gb: total.diskGb - Number(taken.disk_gb),
+    memory_mb: total.memoryMb - machines.memory_mb - sandboxes.memory_mb,
+    disk_gb: total.diskGb - machines.disk_gb - sandboxes.disk_gb,
     hasAddress: (await driver.hasOwnNetworks()) && (await freeAddress(db, services)) !== undefined,
   }
 }

@@ -1,7 +1,8 @@
 import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
+import { lockPlacement } from '../lock-placement.ts'
 import type { Services } from '../services.ts'
-import { freePublicPort, lockPlacement } from './capacity.ts'
+import { freePublicPort } from './capacity.ts'
 import { lockVps, updateVps, type VpsRow } from './vps-store.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { announce } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
-import { freePublicPort, lockPlacement, noRoom } from './capacity.ts'
+import { lockPlacement } from '../lock-placement.ts'
+import { freePublicPort, noRoom } from './capacity.ts'
 import { insertPort, networkOf } from './network-store.ts'
 import { hasNetwork, portView } from './network-view.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'

@@ -1,6 +1,6 @@
 import type { Ordering } from '../seams.ts'
 import { renewFromBalance } from './billing/renew-vps.ts'
-import { roomFor } from './capacity.ts'
+import { roomFor, taken } from './capacity.ts'
 import { payFromBalance } from './pay-order.ts'
 import { chargesOfThoseDue, hasPaid, summary } from './summary.ts'
 import { lockVps } from './vps-store.ts'
@@ -16,4 +16,5 @@ export const ordering: Ordering = {
   chargesOfThoseDue,
   hasPaid,
   roomFor,
+  taken,
 }
