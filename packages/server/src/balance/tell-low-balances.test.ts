@@ -184,3 +184,26 @@ function breaksAt(step: string): TestService['services']['db'] {
     },
   } as unknown as TestService['services']['db']
 }
+
+test('behavior: what sandboxes that run will cost counts as well, until they end', async () => {
+  const { token, accountId } = await service.customer(50_000n)
+  const shown = async () => (await service.ask('GET', '/balance', { token })).body.runs_out_at
+  const header = async () =>
+    (await service.ask('GET', '/account', { token })).headers['x-balance-runs-out-at']
+  const begun = await service.ask('POST', '/sandboxes', { token, body: {} })
+  expect(begun.status).toBe(200)
+  await tell()
+  const end = await shown()
+  expect(end).toEqual(expect.any(String))
+  const { rows } = await service.services.db.query<{ data: Record<string, unknown> }>(
+    `select data from event where account_id = $1 and type = 'balance.low'`,
+    [accountId],
+  )
+  expect(rows.map(({ data }) => data)).toMatchObject([{ threshold_hours: 24, runs_out_at: end }])
+  expect(await header()).toBe(end)
+  await service.ask('DELETE', `/sandboxes/${begun.body.sandbox.id}`, { token })
+  await service.reconcileSandboxes()
+  await tell()
+  expect(await shown()).toBeNull()
+  expect(await header()).toBeUndefined()
+})

@@ -108,9 +108,9 @@ async function tellOwner(
   await queueMail(tx, services, {
     to: rows[0]!.email,
     subject: `Your balance runs out within ${hours} hours`,
-    text: `Your balance at ${services.config.publicUrl} is ${formatUsd(now.balance)} USD. It does not cover what renews itself at ${end}, and then that is suspended.
+    text: `Your balance at ${services.config.publicUrl} is ${formatUsd(now.balance)} USD. It does not cover what renews itself and what runs at ${end}: then VPS are suspended and sandboxes end.
 
-To keep it running, call topup_balance. What renews itself costs ${formatUsd(now.burn_per_hour)} USD in an average hour; set_auto_renew ends that of a service.
+To keep them running, call topup_balance. All of it costs ${formatUsd(now.burn_per_hour)} USD in an average hour; set_auto_renew ends that of a service, kill_sandbox that of a sandbox.
 `,
   })
 }
