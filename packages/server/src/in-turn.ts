@@ -6,12 +6,12 @@ const ASK_MS = 1_000
 /**
  * Does what one process at a time may do: begins as soon as this one has the lock of the pid file, and keeps it. The
  * kernel frees it with the process.
- * @param begin answers what ends the work
+ * @param begin answers what ends the work; it is waited for before the lock is freed
  * @returns what ends the waiting or the work, and then frees the lock
  */
 export function inTurn(
   pidFile: string,
-  begin: () => () => Promise<void>,
+  begin: () => (() => Promise<void>) | Promise<() => Promise<void>>,
   onFailure: (error: Error) => void,
 ): () => Promise<void> {
   const done = new AbortController()
@@ -24,7 +24,7 @@ export function inTurn(
       lock = (await lockFile(pidFile)).lock
       if (!lock || done.signal.aborted) return
       done.abort()
-      end = begin()
+      end = await begin()
     },
     onFailure,
   )

@@ -122,20 +122,19 @@ async function main(): Promise<void> {
     diskOvercommit: config.diskOvercommit,
     addressRouting,
   })
-  const sandboxes = config.sandboxes
-    ? await createSandboxes({
-        dataFolder,
-        cacheFolder,
-        user,
-        userIds: config.guestUsers,
-        controlGroup: config.guestControlGroup,
-        clock,
-        log,
-        egress,
-        acceleration: hostAcceleration({ cacheFolder, images: createImageStore({ cacheFolder }), user }),
-        mostInPool: MOST_IN_POOL,
-      })
-    : undefined
+  const openSandboxes = () =>
+    createSandboxes({
+      dataFolder,
+      cacheFolder,
+      user,
+      userIds: config.guestUsers,
+      controlGroup: config.guestControlGroup,
+      clock,
+      log,
+      egress,
+      acceleration: hostAcceleration({ cacheFolder, images: createImageStore({ cacheFolder }), user }),
+      mostInPool: MOST_IN_POOL,
+    })
   const services: Services = {
     config: { ...config, serverSecret, depositSecret },
     db,
@@ -163,7 +162,7 @@ async function main(): Promise<void> {
         resolver: config.rdnsResolver,
       }),
     keptDisks: driver.keptDisks,
-    sandboxes,
+    sandboxes: undefined,
     chains: await Promise.all(chains.settings.map((settings) => openChain(settings, x402Key))),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,
@@ -174,9 +173,14 @@ async function main(): Promise<void> {
 
   const endServing = await serve(services, {
     machinesPidFile: dataLayout(dataFolder).machinesPidFile,
-    beginToTend() {
+    async beginToTend() {
       void prepareMachines(driver, services.catalog, log, say)
+      const sandboxes = config.sandboxes
+        ? await openSandboxes().catch((error) => log.error({ err: error }, 'Opening the sandboxes failed'))
+        : undefined
+      services.sandboxes = sandboxes ?? undefined
       if (sandboxes) void prepareSandboxes(sandboxes, log, say)
+      return async () => sandboxes?.close()
     },
   })
   say(
@@ -185,7 +189,6 @@ async function main(): Promise<void> {
 
   end = onceOnly(async () => {
     await endServing()
-    await sandboxes?.close()
     await db.end()
     await folder.close()
     say('Ended. Machines, database and chains go on; npm run stop ends them too.')

@@ -12,13 +12,16 @@ export class PortError extends Error {}
 /**
  * Takes requests and does what runs in the background. Of several services on the same data one tends the machines;
  * the others take its place when it ends, however it ends.
- * @param beginToTend called when it is this one's turn
+ * @param beginToTend called when it is this one's turn; answers what ends it, once nothing asks for it any more
  * @returns what ends it all, after the requests and steps that are under way
  * @throws PortError
  */
 export async function serve(
   services: Services,
-  { machinesPidFile, beginToTend = () => {} }: { machinesPidFile: string; beginToTend?: () => void },
+  {
+    machinesPidFile,
+    beginToTend = async () => async () => {},
+  }: { machinesPidFile: string; beginToTend?: () => Promise<() => Promise<void>> },
 ): Promise<() => Promise<void>> {
   const { config, log } = services
   const readiness = createReadiness(services)
@@ -29,19 +32,25 @@ export async function serve(
   if (config.metricsPort > 0)
     await listen(operatorApp, '127.0.0.1', config.metricsPort, 'COINRACK_METRICS_PORT')
   const endReconcilers = runReconcilers(services)
+  let served: Promise<unknown> = Promise.resolve()
   const endMachines = inTurn(
     machinesPidFile,
-    () => {
+    async () => {
       log.info('This service tends the machines')
-      beginToTend()
-      return tendMachines(services)
+      const endTending = await beginToTend()
+      const endLoops = tendMachines(services)
+      return async () => {
+        await Promise.all([endLoops(), served])
+        await endTending()
+      }
     },
     (error) => log.error({ err: error }, 'The lock of the machines cannot be asked for'),
   )
   return async () => {
     // First of all, so that requests which wait for a change are answered and do not hold up the rest.
     await services.changes.close()
-    await Promise.all([app.close(), operatorApp.close(), endReconcilers(), endMachines()])
+    served = Promise.all([app.close(), operatorApp.close()])
+    await Promise.all([served, endReconcilers(), endMachines()])
   }
 }
 

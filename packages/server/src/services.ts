@@ -58,7 +58,7 @@ export interface Services {
   /** Undefined where customers cannot name their addresses. */
   rdns: ReverseDns | undefined
   keptDisks: KeptDisks
-  /** Undefined where the host cannot run any. */
+  /** Undefined where the host cannot run any, and in a service that does not tend the machines. */
   sandboxes: Sandboxes | undefined
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
