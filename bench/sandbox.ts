@@ -21,9 +21,9 @@ await chmod(dataFolder, 0o755)
 const user = await serviceUser()
 const images = createImageStore({ cacheFolder })
 const acceleration = hostAcceleration({ cacheFolder, images, user })
-const make = (mostInPool: number) =>
+const make = (most: number) =>
   createSandboxes({
-    ...{ dataFolder, cacheFolder, user, acceleration, mostInPool, templateNiceness: 0 },
+    ...{ dataFolder, cacheFolder, user, acceleration, pool: { most }, templateNiceness: 0 },
     clock: { now: () => new Date() },
     log: { info: (fields, message) => 'err' in fields && console.error(message, fields.err) },
     networks: { isPossible: async () => false } as MachineNetworks,

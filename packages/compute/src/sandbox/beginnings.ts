@@ -3,7 +3,8 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { RunAs } from '@coinrack/host/as-user.ts'
-import type { ImageStore } from '../images/image-store.ts'
+import type { BuiltImage, ImageStore } from '../images/image-store.ts'
+import { diskSizeGb } from '../qemu/disk.ts'
 import { type Guest, runningPid } from '../qemu/guest.ts'
 import { refuseWhenFull } from '../qemu/host-capacity.ts'
 import { withMonitor } from '../qemu/monitor.ts'
@@ -44,8 +45,22 @@ export interface BeginningsOptions {
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
   templateNiceness: number
-  mostInPool: number
+  pool: PoolWish
 }
+
+/** Sandboxes that wait, begun already, for somebody who wants one. */
+export interface PoolWish {
+  /** So many of all kinds together. */
+  most: number
+  /** Of these there is one also when nobody asks. */
+  always?: readonly (SandboxSize & { template: string })[]
+  /** How much of the host's memory is promised to nobody, in MB. Default: there is enough. */
+  roomMb?: () => Promise<number>
+}
+
+const keyOf = ({ template, vcpus, memoryMb, diskGb }: SandboxSize & { template: string }) =>
+  JSON.stringify({ template, vcpus, memoryMb, diskGb })
+const kindOf = (key: string) => JSON.parse(key) as SandboxSize & { template: string }
 
 /** Sandboxes are clones of one machine: what none of them can shed is common to no more than these. */
 const CLONES_AT_MOST = 2_000
@@ -68,13 +83,33 @@ export function createBeginnings(options: BeginningsOptions) {
     log,
   })
 
-  const shapeOf = async (template: string, { vcpus, memoryMb, diskGb }: SandboxSize) => {
+  const templateOf = (template: string) => {
     const found = sandboxTemplates.find(({ name }) => name === template)
     if (!found) throw new SandboxError('template_unknown', `There is no template ${template}`)
+    return found
+  }
+  const imageSizes = new Map<string, Promise<number>>()
+  const sizeOf = ({ name, disk }: BuiltImage) => {
+    const known = imageSizes.get(name) ?? diskSizeGb(disk, undefined)
+    imageSizes.set(name, known)
+    known.catch(() => imageSizes.delete(name))
+    return known
+  }
+
+  const shapeOf = async (template: string, { vcpus, memoryMb, diskGb }: SandboxSize) => {
+    const found = templateOf(template)
     const image = await images.get(found.image).catch((error: DriverError) => {
       throw new SandboxError('template_not_ready', error.message, { cause: error })
     })
-    return { image, warm: found.warm, vcpus: Math.ceil(vcpus), memoryMb, diskGb }
+    // What can be written comes beside what is there.
+    const imageGb = await sizeOf(image)
+    return {
+      ...found,
+      image: { ...image, diskGb: imageGb },
+      vcpus: Math.ceil(vcpus),
+      memoryMb,
+      diskGb: imageGb + diskGb,
+    }
   }
 
   /** Makes a machine that is nobody's yet, in one of the ways; of one that fails nothing is left. */
@@ -111,7 +146,17 @@ export function createBeginnings(options: BeginningsOptions) {
       if (cloned) return cloned
       const again = await world.surround(guest, size, network)
       await rm(guest.disk, { force: true })
-      return beginCold(guest, size, shape.image, baseImages, again)
+      return beginCold(guest, { ...size, diskGb: shape.diskGb }, shape.image, baseImages, again)
+    })
+  }
+
+  /** As a clone, or not at all: one that was booted is slow for whoever gets it. */
+  const beginWarm = async (name: string, size: SandboxSize) => {
+    const shape = await shapeOf(name, size)
+    return begin(size, closedNetwork, async (guest, around) => {
+      const link = await templates.clone(shape, (template) => beginAsClone(guest, size, template, around))
+      if (!link) throw new SandboxError('template_not_ready', `There is no saved machine of ${name} yet`)
+      return link
     })
   }
 
@@ -133,13 +178,16 @@ export function createBeginnings(options: BeginningsOptions) {
   }
 
   const pool = createPool({
-    ...{ clock, log, most: options.mostInPool, remove: discard },
+    ...{ clock, log, most: options.pool.most, remove: discard },
+    always: (options.pool.always ?? []).map(keyOf),
+    memoryMbOf: (key) => kindOf(key).memoryMb,
+    roomMb: options.pool.roomMb ?? (async () => Number.POSITIVE_INFINITY),
     async make(key) {
-      const { template, ...size } = JSON.parse(key) as SandboxSize & { template: string }
-      const machine = await beginFromTemplate(template, size, closedNetwork)
+      const { template, ...size } = kindOf(key)
+      const machine = await beginWarm(template, size)
       try {
         await renew(await links.get(machine.guest), clock.now())
-        await prime(await links.get(machine.guest))
+        await prime(await links.get(machine.guest), templateOf(template))
         await withMonitor(machine.guest.monitor, ({ execute }) => execute('stop'))
         return machine
       } catch (error) {
@@ -148,14 +196,9 @@ export function createBeginnings(options: BeginningsOptions) {
       }
     },
   })
-  const takeFromPool = async ({
-    template,
-    vcpus,
-    memoryMb,
-    diskGb,
-    network = closedNetwork,
-  }: SandboxSpec) => {
-    const machine = pool.take(JSON.stringify({ template, vcpus, memoryMb, diskGb }))
+  const takeFromPool = async (spec: SandboxSpec) => {
+    const { network = closedNetwork } = spec
+    const machine = pool.take(keyOf(spec))
     if (!machine) return undefined
     try {
       if (!isDeepStrictEqual(network, closedNetwork)) await world.applyNetwork(machine.guest.id, network)

@@ -17,7 +17,7 @@ describe.skipIf(process.getuid?.() !== 0)('a hostile sandbox', { timeout: 4 * 60
   const size = { vcpus: 0.25, memoryMb: 256, diskGb: 2 }
 
   beforeAll(async () => {
-    sandboxes = await makeSandboxes({ mostInPool: 1 })
+    sandboxes = await makeSandboxes({ pool: { most: 1, always: [{ ...size, template: 'base' }] } })
     channel = sandboxes.channel
     await sandboxes.keepTemplate('base', size)
     neighbour = makeSandboxSpec(size)

@@ -1,43 +1,32 @@
+import { type PoolDemand, planPool, type ShapeKey } from './plan-pool.ts'
 import type { Machine } from './records.ts'
-
-/** What machines are told apart by before they are anybody's. */
-export type ShapeKey = string
 
 export interface PoolOptions {
   /** Makes a machine that is nobody's, ready and paused. */
   make(key: ShapeKey): Promise<Machine>
   /** Removes one that nobody will have. */
   remove(machine: Machine): Promise<void>
+  memoryMbOf(key: ShapeKey): number
+  /** How much of the host's memory is promised to nobody: the pool has no other. */
+  roomMb(): Promise<number>
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
   /** Of all shapes together. 0: none are made. */
   most: number
+  /** Shapes of which one at least is there, also when nobody asks. */
+  always?: readonly ShapeKey[]
 }
 
 /** How long an order is remembered as demand. */
-const MEMORY_MS = 10 * 60_000
-/** So long machines that nobody took are kept. */
-const IDLE_MS = 30 * 60_000
-
-/**
- * How many are kept of a shape: as many as were wanted within a minute at once lately, so that the next such minute finds
- * them; and one at least while anybody wanted any.
- * @param wanted times of orders, in milliseconds, of the last minutes
- */
-export function wantedInPool(wanted: readonly number[]): number {
-  let most = 0
-  for (let from = 0, to = 0; to < wanted.length; to++) {
-    while (wanted[to]! - wanted[from]! > 60_000) from++
-    most = Math.max(most, to - from + 1)
-  }
-  return most
-}
+const MEMORY_MS = 30 * 60_000
+/** Older ones are made anew: what they have in common with others of their template, they shall not have for long. */
+const OLD_MS = 12 * 3_600_000
 
 /** Machines that began already, for whoever wants one next. They are made one after the other, when it is quiet. */
-export function createPool({ make, remove, clock, log, most }: PoolOptions) {
+export function createPool({ make, remove, clock, log, most, always = [], ...host }: PoolOptions) {
   const ready = new Map<ShapeKey, { machine: Machine; since: number }[]>()
-  const wanted = new Map<ShapeKey, number[]>()
-  let filling: Promise<void> | undefined
+  const wanted = new Map<ShapeKey, number[]>(always.map((key) => [key, []]))
+  let tending: Promise<void> | undefined
   let isClosed = false
 
   const of = (key: ShapeKey) => {
@@ -51,12 +40,34 @@ export function createPool({ make, remove, clock, log, most }: PoolOptions) {
     wanted.set(key, times)
     return times
   }
-  const count = () => [...ready.values()].reduce((sum, there) => sum + there.length, 0)
-  const nextToMake = () =>
-    count() < most ? [...wanted.keys()].find((key) => of(key).length < wantedInPool(recent(key))) : undefined
+  const plan = async () => {
+    const demands = [...wanted.keys()].map(
+      (key): PoolDemand => ({
+        key,
+        memoryMb: host.memoryMbOf(key),
+        wantedAt: recent(key),
+        least: always.includes(key) ? 1 : 0,
+      }),
+    )
+    return planPool(demands, { most, roomMb: await host.roomMb() })
+  }
 
-  const fill = async () => {
-    for (let key = nextToMake(); key !== undefined && !isClosed; key = nextToMake()) {
+  /** Those that are too many or too old: the oldest of each shape. */
+  const shrink = async (planned: ReadonlyMap<ShapeKey, number>) => {
+    const before = clock.now().getTime() - OLD_MS
+    for (const [key, there] of ready) {
+      while (there.length > (planned.get(key) ?? 0) || (there[0] && there[0].since < before))
+        await remove(there.shift()!.machine)
+    }
+  }
+
+  /** One change after the other, each by what is wanted then. */
+  const tendNow = async () => {
+    while (!isClosed) {
+      const planned = await plan()
+      await shrink(planned)
+      const key = [...planned.keys()].find((shape) => of(shape).length < planned.get(shape)!)
+      if (key === undefined) return
       try {
         const machine = await make(key)
         of(key).push({ machine, since: clock.now().getTime() })
@@ -74,24 +85,13 @@ export function createPool({ make, remove, clock, log, most }: PoolOptions) {
       return of(key).shift()?.machine
     },
 
-    /** Makes those that are wanted, and removes those that were not taken. Nothing waits for it. */
+    /** Makes those that are wanted, and removes those that are not, or have no room any more. Nothing waits for it. */
     tend(): Promise<void> {
       if (isClosed || most === 0) return Promise.resolve()
-      filling ??= (async () => {
-        const before = clock.now().getTime() - IDLE_MS
-        for (const [key, there] of ready) {
-          const old = there.filter(({ since }) => since < before)
-          ready.set(
-            key,
-            there.filter(({ since }) => since >= before),
-          )
-          for (const { machine } of old) await remove(machine)
-        }
-        await fill()
-      })().finally(() => {
-        filling = undefined
+      tending ??= tendNow().finally(() => {
+        tending = undefined
       })
-      return filling
+      return tending
     },
 
     /** Machines that are nobody's now. */
@@ -100,7 +100,7 @@ export function createPool({ make, remove, clock, log, most }: PoolOptions) {
     /** Removes them all. */
     async close(): Promise<void> {
       isClosed = true
-      await filling
+      await tending?.catch(() => {})
       for (const there of ready.values()) for (const { machine } of there) await remove(machine)
       ready.clear()
     },

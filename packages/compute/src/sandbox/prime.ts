@@ -1,16 +1,17 @@
 import type { GuestLink } from './guest-link.ts'
+import type { SandboxTemplate } from './image/recipes.ts'
 
 /**
  * Lets a machine do once what its owner is likely to do first: under emulation what was translated stays translated, so
  * the second time takes a fraction.
  */
-export async function prime(link: GuestLink): Promise<void> {
+export async function prime(link: GuestLink, { warm, first }: SandboxTemplate): Promise<void> {
   await run(link, { command: 'echo' }, '')
   await run(link, { program: ['python3', '-c', 'print(1)'] }, '')
-  await run(link, { language: 'python' }, 'print(1)')
+  await run(link, { language: 'python' }, first)
   await run(link, { language: 'node' }, 'console.log(1)')
-  // The interpreter that stands by is made anew, for the first one is used up.
-  await link.call('warm', { languages: ['node'] }, { timeoutMs: 30_000 })
+  // Those that stood by are used up.
+  await link.call('warm', { languages: warm }, { timeoutMs: 30_000 })
 }
 
 async function run(link: GuestLink, how: object, code: string): Promise<void> {

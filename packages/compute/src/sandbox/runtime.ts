@@ -18,7 +18,7 @@ import type { SandboxChannel } from '../sandbox-channel.ts'
 import { closedNetwork, type SandboxNetwork } from '../sandbox-network.ts'
 import { SandboxError, type SandboxRuntime, type SandboxSize, type SandboxSpec } from '../sandbox-runtime.ts'
 import { checkSandboxSpec } from '../sandbox-spec.ts'
-import { createBeginnings } from './beginnings.ts'
+import { createBeginnings, type PoolWish } from './beginnings.ts'
 import { createGuestChannel } from './channel.ts'
 import { asSandboxError, sameSize } from './failures.ts'
 import type { GuestLink } from './guest-link.ts'
@@ -52,8 +52,8 @@ export interface SandboxesOptions {
   controlGroup?: string
   /** By how much the boot of a template yields to everything else. Default 10. */
   templateNiceness?: number
-  /** How many sandboxes may wait, begun already, for somebody who wants one. Default 0. */
-  mostInPool?: number
+  /** Default: none are made in advance. */
+  pool?: PoolWish
 }
 
 export interface Sandboxes {
@@ -63,7 +63,7 @@ export interface Sandboxes {
   prepare(template: string, onProgress: (line: string) => void): Promise<void>
   /** Builds the saved machine that sandboxes of the size begin as, unless there is one. */
   keepTemplate(template: string, size: SandboxSize): Promise<void>
-  /** Makes sandboxes in advance, as many as are wanted lately. */
+  /** Makes sandboxes in advance, as many as were wanted lately, and gives back those that have no room any more. */
   tendPool(): Promise<void>
   /** Lets go of all sandboxes, which run on. */
   close(): Promise<void>
@@ -74,7 +74,6 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   const { dataFolder, cacheFolder, user, userIds = defaultUserIds, clock, log } = options
   checkDataFolder(dataFolder)
   const folder = join(dataFolder, 'sandboxes')
-  const _baseImages = join(dataFolder, 'base-images')
   const images = createImageStore({ cacheFolder, recipes: sandboxRecipes })
   const users = createMachineUsers(folder, user && userIds)
   const networks = options.networks ?? createMachineNetworks(options.egress ?? defaultEgress, log)
@@ -105,7 +104,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   const beginnings = createBeginnings({
     ...{ dataFolder, folder, images, world, links, snapshots, user, clock, log },
     templateNiceness: options.templateNiceness ?? 10,
-    mostInPool: options.mostInPool ?? 0,
+    pool: options.pool ?? { most: 0 },
   })
   const { begin, discard, pool } = beginnings
   const keeper = createKeeper({ dataFolder, world, users, links, records, clock })
@@ -121,6 +120,8 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
     if (state === 'ended') throw new SandboxError('sandbox_ended', `Sandbox ${id} has ended`)
     return machine
   }
+  const tendPool = () =>
+    void pool.tend().catch((error) => log.info({ err: error }, 'the pool was not tended'))
   const linkOf = async (id: string): Promise<GuestLink> => {
     const { guest, record } = await living(id)
     if (record.state === 'paused') throw new SandboxError('sandbox_paused', `Sandbox ${id} is paused`)
@@ -152,7 +153,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
         await checkNetworkIsPossible(networks, spec.network)
         const machine = await beginnings.fromTemplate(spec)
         await give(machine, spec)
-        void pool.tend()
+        tendPool()
       }),
 
     async observe() {

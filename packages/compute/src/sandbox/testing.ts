@@ -12,9 +12,10 @@ import { createSandboxes, type Sandboxes, type SandboxesOptions } from './runtim
 export const CACHE_FOLDER = '/var/cache/coinrack'
 export const PARENT = `/coinrack-test-${process.pid}`
 
-/** Sandboxes in a folder of the test's own, with the base image built. */
+/** Sandboxes in a folder of the test's own, with the image of the template built. */
 export async function makeSandboxes(
   change: Partial<SandboxesOptions> = {},
+  template = 'base',
 ): Promise<Sandboxes & { dataFolder: string; said: string[] }> {
   const dataFolder = change.dataFolder ?? (await makeDataFolder())
   if (!change.dataFolder) process.once('exit', () => rmSync(dataFolder, { recursive: true, force: true }))
@@ -30,7 +31,7 @@ export async function makeSandboxes(
     templateNiceness: 0,
     ...change,
   })
-  await sandboxes.prepare('base', () => {})
+  await sandboxes.prepare(template, () => {})
   return { ...sandboxes, dataFolder, said }
 }
 
@@ -48,11 +49,17 @@ export async function folderOf(dataFolder: string, sandboxId: string): Promise<s
 }
 
 /** Process ids of the QEMU of a machine's folder. */
-export async function processesIn(folder: string): Promise<number[]> {
+export const processesIn = (folder: string) => processesNamed([folder.split('/').at(-1)!])
+
+/** Process ids of every QEMU of a sandbox, given or not, in a data folder. */
+export const processesOf = async (dataFolder: string) =>
+  processesNamed(await readdir(join(dataFolder, 'sandboxes')))
+
+async function processesNamed(machines: string[]): Promise<number[]> {
   const found: number[] = []
   for (const name of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
     const line = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')
-    if (line.startsWith('qemu-system') && line.includes(`\0${folder.split('/').at(-1)},`))
+    if (line.startsWith('qemu-system') && machines.some((machine) => line.includes(`\0${machine},`)))
       found.push(Number(name))
   }
   return found

@@ -12,6 +12,7 @@ import socket
 
 import python_kernel
 import spawn
+from python_parent import PythonParent
 from link import Refused
 from loop import READ, WRITE
 
@@ -19,8 +20,9 @@ FOLDER = "/usr/lib/coinrack"
 CONTEXTS = 32
 REPORT_BYTES = 8 * 1024 * 1024
 INTERRUPT_SECONDS = 1
+LOST = b"The interpreter of this context has ended: what was defined in it is gone, and the next code begins anew.\n"
 PROGRAMS = {
-    "node": ["/usr/local/bin/node", f"{FOLDER}/node_kernel.cjs"],
+    "node": ["/usr/local/bin/node", "--expose-internals", f"{FOLDER}/node_kernel.cjs"],
     "bash": ["/bin/bash", "--noprofile", "--norc", f"{FOLDER}/bash_kernel.sh"],
 }
 
@@ -30,7 +32,7 @@ class Kernel:
 
     count = 0
 
-    def __init__(self, loop, language, cwd=None):
+    def __init__(self, loop, language, cwd=None, parent=None):
         Kernel.count += 1
         self.loop, self.language = loop, language
         self.user = spawn.find_user("user")
@@ -40,6 +42,7 @@ class Kernel:
         self.said = bytearray()
         self.unsent = bytearray()
         self.is_gone = False
+        self.keeps_state = False
         self.on_gone = lambda: None
         mine, its = socket.socketpair()
         out_read, out_write = os.pipe()
@@ -47,7 +50,8 @@ class Kernel:
         empty = os.open("/dev/null", os.O_RDONLY)
         its_end = [empty, out_write, err_write, its.detach()]
         try:
-            self.pid = spawn.fork(self.begin, self.user, its_end, self.group, self.cwd)
+            forked = parent and parent.fork(self.user, its_end, self.group, self.cwd, python_kernel.ENVIRONMENT)
+            self.pid = forked or spawn.fork(self.begin, self.user, its_end, self.group, self.cwd)
         except BaseException:
             for fd in (out_read, err_read):
                 os.close(fd)
@@ -64,10 +68,11 @@ class Kernel:
         loop.on_exit(self.pid, self.exited)
 
     def begin(self, started):
-        env = spawn.env_of(self.user, {"MPLBACKEND": "Agg"})
+        env = spawn.env_of(self.user, python_kernel.ENVIRONMENT)
         if self.language == "python":
             os.environ.clear()
             os.environ.update(env)
+            python_kernel.find_libraries()
             started()
             python_kernel.serve(3)
             return
@@ -78,14 +83,15 @@ class Kernel:
         if self.language == "bash":
             # A shell reads no JSON.
             sets = [f"export {name}={shlex.quote(value)}" for name, value in message.get("env", {}).items()]
-            sets += ["RANDOM=" + str(int.from_bytes(os.urandom(2), "little"))] if "renew" in message else []
+            sets += ["RANDOM=" + str(int.from_bytes(os.urandom(4), "little"))] if "renew" in message else []
             self.unsent += "\n".join([*sets, message.get("code", "")]).replace("\0", "").encode() + b"\0"
         else:
             self.unsent += json.dumps(message).encode() + b"\n"
         self.ready(WRITE)
 
     def renew(self):
-        self.send({"renew": True})
+        """It draws at random anew, and has the environment of its sandbox, whose it was not when it began."""
+        self.send({"renew": True, "env": spawn.environment})
 
     def ready(self, events):
         try:
@@ -160,6 +166,8 @@ class Kernel:
         task, self.task = self.task, None
         if task:
             self.settle(task)
+            if self.keeps_state:
+                task.add(task.outputs["stderr"], LOST)
             task.finish({"exitCode": code} if signal_name is None else {"signal": signal_name})
         self.loop.watch(self.socket, 0, None)
         self.socket.close()
@@ -211,6 +219,7 @@ class Context:
         if self.kernel and not self.kernel.is_gone:
             return
         self.kernel = self.contexts.take_kernel(self.language, self.cwd)
+        self.kernel.keeps_state = True
         self.kernel.on_idle = self.next
         self.kernel.on_gone = self.next
 
@@ -232,6 +241,7 @@ class Contexts:
         self.loop = loop
         self.all = {language: Context(self, language) for language in ("python", "node", "bash")}
         self.spares = {}
+        self.python_parent = None
 
     def handlers(self):
         return {
@@ -246,17 +256,24 @@ class Contexts:
         used = [context.kernel for context in self.all.values() if context.kernel and not context.kernel.is_gone]
         return used + list(self.spares.values())
 
+    def load(self, modules):
+        """Interpreters of Python have these loaded from now on."""
+        self.python_parent = PythonParent(self.loop, modules)
+
+    def make_kernel(self, language, cwd=None):
+        return Kernel(self.loop, language, cwd, self.python_parent if language == "python" else None)
+
     def warm(self, language):
         """Keeps an interpreter ready that nothing has run in."""
         if language in self.spares:
             return
-        kernel = self.spares[language] = Kernel(self.loop, language)
+        kernel = self.spares[language] = self.make_kernel(language)
         kernel.on_gone = lambda: self.spares.pop(language, None)
 
     def take_kernel(self, language, cwd=None):
         kernel = None if cwd else self.spares.pop(language, None)
         if not kernel or kernel.is_gone:
-            return Kernel(self.loop, language, cwd)
+            return self.make_kernel(language, cwd)
         kernel.on_gone = lambda: None
         if language == "node":
             self.loop.later(0.5, lambda: self.try_warm(language))

@@ -1,13 +1,16 @@
 // The Node.js in which code runs: reads one JSON in a line from descriptor 3, and answers each when it has ended.
 const crypto = require('node:crypto')
-const { createRequire } = require('node:module')
+const { createRequire, syncBuiltinESMExports } = require('node:module')
 const net = require('node:net')
 const util = require('node:util')
 const vm = require('node:vm')
+const { prepare } = require('./node_code.cjs')
 
 const channel = new net.Socket({ fd: 3, readable: true, writable: true })
 const require_ = createRequire(`${process.cwd()}/code`)
 Object.assign(globalThis, { require: require_, module: { exports: {} }, exports: {} })
+// What is started from here needs none of ours.
+process.execArgv.length = 0
 let count = 0
 let results = []
 globalThis.display = (...values) => {
@@ -18,36 +21,36 @@ const formsOf = (value) => ({
   'text/plain': typeof value === 'string' ? util.inspect(value) : util.inspect(value, { depth: 4 }),
 })
 
-/** V8's own generator is seeded before this machine is cloned: numbers come from the kernel's instead. */
-function renew() {
-  const numbers = new BigUint64Array(512)
-  let left = 0
-  Math.random = function random() {
-    if (left === 0) {
-      crypto.getRandomValues(numbers)
-      left = numbers.length
-    }
-    return Number(numbers[--left] >> 11n) / 2 ** 53
+/**
+ * V8's own generator is seeded before this machine is cloned: numbers come from the kernel's instead, and nothing that was
+ * drawn before is kept for later.
+ */
+const numbers = new BigUint64Array(512)
+let left = 0
+Math.random = function random() {
+  if (left === 0) {
+    crypto.getRandomValues(numbers)
+    left = numbers.length
   }
+  return Number(numbers[--left] >> 11n) / 2 ** 53
 }
-renew()
+const { randomUUID } = crypto
+const freshUUID = (options) => randomUUID({ ...options, disableEntropyCache: true })
+crypto.randomUUID = freshUUID
+crypto.webcrypto.randomUUID = () => freshUUID()
+syncBuiltinESMExports()
+
+function renew() {
+  left = 0
+}
 
 function compile(code) {
-  const options = {
+  const { text, awaits } = prepare(code)
+  const script = new vm.Script(text, {
     filename: `<code ${count}>`,
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  }
-  try {
-    return new vm.Script(code, options)
-  } catch (error) {
-    if (!(error instanceof SyntaxError) || !/\bawait\b/.test(code)) throw error
-  }
-  const body = code.replace(/\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*=/g, 'globalThis.$1 =')
-  try {
-    return new vm.Script(`(async () => (${body}\n))()`, options)
-  } catch {
-    return new vm.Script(`(async () => {${body}\n})()`, options)
-  }
+  })
+  return { script, awaits }
 }
 
 async function run(code) {
@@ -60,8 +63,10 @@ async function run(code) {
   interrupted.catch(() => {})
   process.on('SIGINT', interrupt)
   try {
-    const made = compile(code).runInThisContext({ breakOnSigint: true })
-    const value = made instanceof Promise ? await Promise.race([made, interrupted]) : made
+    const { script, awaits } = compile(code)
+    const made = script.runInThisContext({ breakOnSigint: true })
+    const settled = made instanceof Promise ? await Promise.race([made, interrupted]) : made
+    const value = awaits ? settled?.value : settled
     if (value !== undefined) {
       globalThis._ = value
       results.push({ data: formsOf(value), isMain: true })
@@ -99,6 +104,7 @@ channel.on('data', (chunk) => {
     const message = JSON.parse(text.slice(0, at))
     text = text.slice(at + 1)
     if (message.renew) {
+      Object.assign(process.env, message.env)
       renew()
       continue
     }

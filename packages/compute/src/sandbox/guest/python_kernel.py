@@ -12,6 +12,7 @@ import sys
 import traceback
 import types
 
+ENVIRONMENT = {"MPLBACKEND": "Agg"}
 FORMS = {
     "_repr_html_": "text/html",
     "_repr_markdown_": "text/markdown",
@@ -46,10 +47,10 @@ def figures():
     found = []
     for number in pyplot.get_fignums():
         figure, image = pyplot.figure(number), io.BytesIO()
+        pyplot.close(number)
         figure.savefig(image, format="png", bbox_inches="tight")
         png = base64.b64encode(image.getvalue()).decode()
         found.append({"data": {"text/plain": repr(figure), "image/png": png}, "isMain": False})
-    pyplot.close("all")
     return found
 
 
@@ -68,6 +69,13 @@ class Runner:
     def run(self, code):
         self.count += 1
         self.results = []
+        report = self.attempt(code)
+        try:
+            return {**report, "results": self.results + figures()}
+        except Exception as error:  # A figure that cannot be drawn.
+            return {"exitCode": 1, "error": self.tell(error), "results": self.results}
+
+    def attempt(self, code):
         name = f"<code {self.count}>"
         linecache.cache[name] = (len(code), None, code.splitlines(True), name)
         try:
@@ -80,15 +88,14 @@ class Runner:
                 if value is not None:
                     self.module.__dict__["_"] = value
                     self.results.append({"data": forms_of(value), "isMain": True})
-            self.results += figures()
-            return {"exitCode": 0, "results": self.results}
+            return {"exitCode": 0}
         except SystemExit as end:
             if end.code is not None and not isinstance(end.code, int):
                 print(end.code, file=sys.stderr)
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
-            return {"exitCode": code & 255, "results": self.results}
+            return {"exitCode": code & 255}
         except BaseException as error:
-            return {"exitCode": 1, "results": self.results, "error": self.tell(error)}
+            return {"exitCode": 1, "error": self.tell(error)}
 
     def evaluate(self, compiled):
         value = eval(compiled, self.module.__dict__)
@@ -111,10 +118,14 @@ class Runner:
         return {"name": type(error).__name__, "value": value, "traceback": text}
 
 
-def serve(fd):
-    """Runs what comes over the descriptor until that ends."""
+def find_libraries():
+    """What is installed can be imported; the agent does without."""
     sys.argv = [""]
     site.main()
+
+
+def serve(fd):
+    """Runs what comes over the descriptor until that ends."""
     extra = os.environ.get("PYTHONPATH", "").split(":")
     sys.path = ["", *filter(None, extra), *(path for path in sys.path if path != "/usr/lib/coinrack")]
     sys.stdin = open(0, encoding="utf-8")
@@ -129,6 +140,7 @@ def serve(fd):
     for line in buffered:
         message = json.loads(line)
         if "renew" in message:
+            os.environ.update(message["env"])
             renew()
             continue
         os.environ.update(message["env"])

@@ -26,8 +26,6 @@ def renew(contexts, head):
         fcntl.ioctl(fd, RNDRESEEDCRNG)
     finally:
         os.close(fd)
-    for kernel in contexts.kernels():
-        kernel.renew()
     if "hostname" in head:
         hostname = head["hostname"]
         socket.sethostname(hostname)
@@ -46,6 +44,8 @@ def renew(contexts, head):
     if "env" in head:
         spawn.environment.clear()
         spawn.environment.update(head["env"])
+    for kernel in contexts.kernels():
+        kernel.renew()
 
 
 def put(path, text):

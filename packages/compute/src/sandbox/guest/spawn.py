@@ -84,16 +84,16 @@ def fork(child, user, fds, group=None, cwd=None, terminal=False):
     return pid
 
 
-def place(fds, keep):
+def place(fds, keep=None):
     """Makes these descriptors 0, 1, 2 and so on, closes the others, and returns where `keep` is."""
     import fcntl
 
     high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 100) for fd in fds]
-    kept = fcntl.fcntl(keep, fcntl.F_DUPFD_CLOEXEC, 100)
+    kept = len(fds) if keep is None else fcntl.fcntl(keep, fcntl.F_DUPFD_CLOEXEC, 100)
     for number, fd in enumerate(high):
         os.dup2(fd, number)
     os.closerange(len(fds), kept)
-    os.closerange(kept + 1, 65536)
+    os.closerange(kept if keep is None else kept + 1, 65536)
     return kept
 
 

@@ -18,7 +18,8 @@ chmod 755 "$work"
 echo "step: installing Debian $suite"
 mmdebstrap --variant=minbase --include="$packages" --format=directory \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
-  --dpkgopt='path-exclude=/usr/share/locale/*' "$suite" "$tree" \
+  --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/include/boost/*' \
+  --dpkgopt='path-exclude=/usr/lib/*/libopenblas*.a' "$suite" "$tree" \
   "deb $mirror $suite main" \
   "deb $mirror $suite-updates main" \
   "deb $security $suite-security main"
@@ -70,7 +71,9 @@ chroot "$tree" /usr/local/bin/node --version
 chroot "$tree" python3 -m compileall -q /usr/lib/python3 /usr/lib/python3.*/ >/dev/null || :
 
 echo 'step: making the disk'
-truncate -s 2048M "$work/fs"
+# As small as it can be: what a sandbox may write comes beside it.
+megabytes=$(($(du -sm "$tree" | cut -f 1) * 21 / 20 + 96))
+truncate -s "${megabytes}M" "$work/fs"
 mkfs.ext4 -q -d "$tree" -L sandbox -m 0 -E lazy_itable_init=1,lazy_journal_init=1 "$work/fs"
 qemu-img convert -f raw -O qcow2 "$work/fs" "$work/disk.qcow2"
 

@@ -12,6 +12,10 @@ export interface SandboxTemplate {
   image: string
   /** Interpreters that run already when a sandbox begins. */
   warm: CodeLanguage[]
+  /** Modules of Python that its interpreters have loaded. */
+  modules: string[]
+  /** What its owner is likely to do first, in Python. */
+  first: string
 }
 
 const SUITE = 'bookworm'
@@ -39,9 +43,19 @@ const IMAGES: Record<string, string[]> = {
   'sandbox-code-interpreter': [...PACKAGES, 'python3-matplotlib', 'python3-numpy', 'python3-pandas'],
 }
 
+const FIRST_ANALYSIS = `import numpy as np, pandas as pd, matplotlib.pyplot as plt
+plt.plot(np.arange(4))
+pd.DataFrame({"a": [1, 2]}).describe()`
+
 export const sandboxTemplates: readonly SandboxTemplate[] = [
-  { name: 'base', image: 'sandbox-base', warm: ['node'] },
-  { name: 'code-interpreter', image: 'sandbox-code-interpreter', warm: ['python', 'node'] },
+  { name: 'base', image: 'sandbox-base', warm: ['node'], modules: [], first: 'print(1)' },
+  {
+    name: 'code-interpreter',
+    image: 'sandbox-code-interpreter',
+    warm: ['python', 'node'],
+    modules: ['numpy', 'pandas', 'matplotlib.pyplot'],
+    first: FIRST_ANALYSIS,
+  },
 ]
 
 /** Images of sandboxes. Their Node.js is the one that the service itself runs on. */

@@ -1,0 +1,62 @@
+// Rewrites a piece of code so that it can be run after others: what it declares at the top stays, and may be declared
+// again; it may import, and await at the top, and its last expression is its value all the same.
+const acorn = require('internal/deps/acorn/acorn/dist/acorn')
+const { processTopLevelAwait } = require('internal/repl/await')
+
+// Such as these alone need it.
+const NEEDS_IT = /\b(?:const|let|class|import|await)\b/
+const OPTIONS = {
+  ecmaVersion: 'latest',
+  sourceType: 'script',
+  allowAwaitOutsideFunction: true,
+  allowImportExportEverywhere: true,
+}
+
+/** @returns `awaits`: the value is the `value` of what the text promises. Code that does not parse is left as it is. */
+function prepare(code) {
+  if (!NEEDS_IT.test(code)) return { text: code, awaits: false }
+  let text = code
+  try {
+    const { body } = acorn.parse(code, OPTIONS)
+    for (const node of body.reverse()) {
+      const replacement = declared(node, code)
+      if (replacement !== undefined) text = text.slice(0, node.start) + replacement + text.slice(node.end)
+    }
+    const awaiting = processTopLevelAwait(text)
+    return { text: awaiting ?? text, awaits: awaiting !== null }
+  } catch {
+    return { text: code, awaits: false }
+  }
+}
+
+/** A declaration as one that may be repeated; undefined of what is none. */
+function declared(node, code) {
+  const source = code.slice(node.start, node.end)
+  switch (node.type) {
+    case 'VariableDeclaration':
+      // Lines and columns stay where they were.
+      if (node.kind === 'const') return `var  ${source.slice('const'.length)}`
+      return node.kind === 'let' ? `var${source.slice('let'.length)}` : undefined
+    case 'ClassDeclaration':
+      return `var ${node.id.name} = ${source};`
+    case 'ImportDeclaration':
+      return imported(node)
+    default:
+      return undefined
+  }
+}
+
+function imported({ specifiers, source }) {
+  const module = `await import(${JSON.stringify(source.value)})`
+  const whole = specifiers.find(({ type }) => type === 'ImportNamespaceSpecifier')
+  const names = specifiers
+    .filter((specifier) => specifier !== whole)
+    .map(({ imported: name, local }) => `${name ? (name.raw ?? name.name) : 'default'}: ${local.name}`)
+  const parts = [
+    ...(whole ? [`${whole.local.name} = ${module}`] : []),
+    ...(names.length > 0 ? [`{ ${names.join(', ')} } = ${module}`] : []),
+  ]
+  return parts.length > 0 ? `var ${parts.join(', ')};` : `void (${module});`
+}
+
+module.exports = { prepare }
