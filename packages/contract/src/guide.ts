@@ -3,13 +3,15 @@ import { Balance } from './balance.ts'
 import { operation } from './operation.ts'
 import { NextStep } from './wire.ts'
 
+const Flow = z.array(NextStep.extend({ step: z.number().int() }))
+
 export const guide = {
   getStarted: operation({
     method: 'GET',
     path: '/get-started',
     summary: 'How to use this service, and where you are',
     description:
-      'The whole flow from registration to a shell, with example arguments, rules for tokens and errors, limits, and (with a token) your balance, servers and next call.',
+      'The whole flow from registration to a shell or a sandbox, with example arguments, rules for tokens and errors, limits, and (with a token) your balance, servers, sandboxes and next call.',
     access: 'read',
     openAsTool: true,
     rate: 'default',
@@ -18,7 +20,8 @@ export const guide = {
     input: z.strictObject({}),
     output: z.object({
       service: z.string(),
-      flow: z.array(NextStep.extend({ step: z.number().int() })),
+      flow: Flow,
+      sandbox_flow: Flow.describe('From a balance on, to run code; empty where no sandboxes run'),
       authentication: z.string(),
       errors: z.string(),
       limits: z.record(z.string(), z.string()),
@@ -27,6 +30,7 @@ export const guide = {
         authenticated: z.boolean(),
         balance: Balance.nullable(),
         live_vps: z.number().int(),
+        live_sandboxes: z.number().int(),
         next: NextStep,
       }),
     }),

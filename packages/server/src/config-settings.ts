@@ -230,6 +230,12 @@ export const settings = {
     schema: values.flag,
     default: 'false',
   },
+  sandboxPool: {
+    name: 'COINRACK_SANDBOX_POOL',
+    doc: 'How many sandboxes at most are made in advance, all kinds together: as many as were wanted within a minute lately, and one `micro` of `base` always. Each takes what it has touched of its memory, see the guide for operators, and none takes memory that a machine or a sandbox was promised. `0`: each is made when it is wanted.',
+    schema: values.upTo100,
+    default: '8',
+  },
   sandboxDomain: {
     name: 'COINRACK_SANDBOX_DOMAIN',
     doc: "Domain below which exposed ports of sandboxes have names of their own, as `8000-sbx....sandbox.example.net`: `*.` of it has to lead here, with a certificate for it. No other site of yours may be in it: what runs there is the customers'. Without one they have a path below the public URL alone.",

@@ -185,6 +185,8 @@ export const perSecond = value('a number per second, from 1 to 10000000', (text)
   wholeNumber(text, 1, 10_000_000),
 )
 
+export const upTo100 = value('a whole number from 0 to 100', (text) => wholeNumber(text, 0, 100))
+
 export const times = value('a whole number from 1 to 100', (text) => wholeNumber(text, 1, 100))
 
 /** `/coinrack`, `/machine.slice/coinrack`. */

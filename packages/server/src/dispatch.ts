@@ -12,6 +12,7 @@ import {
   endRun,
   forgetAnswer,
   type Idempotency,
+  keepRun,
   remember,
   replaceAnswer,
   replay,
@@ -135,11 +136,13 @@ export function createDispatch(
       return answer
     })
     if (stored) return { status: 200, body: stored, headers: { 'idempotent-replayed': 'true' } }
+    const stopKeeping = keepRun(services, idempotency)
     try {
       const { body } = await work(services.db)
       await inTransaction(services.db, (tx) => remember(tx, services, idempotency, body))
       return { status: 200, body, headers: {} }
     } finally {
+      stopKeeping()
       await endRun(services.db, idempotency)
     }
   }

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createApp } from './app.ts'
 import { forgetOldAnswers } from './idempotency.ts'
 import { createMetrics } from './metrics.ts'
@@ -149,6 +150,22 @@ describe('what runs on a machine', () => {
     expect(again.headers['idempotent-replayed']).toBe('true')
     expect(again.json().stdout).toBe('x\n')
     await replica.close()
+  })
+
+  test('behavior: one that goes on for long is not begun again', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const waits = 'until [ -e "$ROOT/go" ]; do sleep 0.05; done; echo z'
+    const first = service.app.inject(commandOf('long', waits))
+    for (let minutes = 0; minutes < 5; minutes++) {
+      await sleep(100)
+      service.clock.advance(60_000)
+      vi.advanceTimersByTime(60_000)
+    }
+    expect((await service.app.inject(commandOf('long', waits))).json().code).toBe('idempotency_running')
+    await service.app.inject(commandOf('other', 'touch "$ROOT/go"'))
+    expect((await first).json().stdout).toBe('z\n')
+    expect((await service.app.inject(commandOf('long', waits))).headers['idempotent-replayed']).toBe('true')
   })
 
   test('behavior: one that failed, and one whose service was killed, can be sent again', async () => {

@@ -87,8 +87,10 @@ export async function forgetAnswer({ db }: Services, call: Idempotency): Promise
   ])
 }
 
-/** Longer than anything takes to answer: what is older was begun by a service that was killed. */
-const LONGEST_RUN_MS = 120_000
+/** So often a run says that it goes on. */
+const SIGN_MS = 30_000
+/** What said nothing for longer was begun by a service that was killed. */
+const SILENT_MS = 4 * SIGN_MS
 
 /**
  * Notes that a call without a transaction of its own runs, for all replicas, until `endRun`.
@@ -99,9 +101,23 @@ export async function beginRun(tx: Transaction, { clock }: Services, call: Idemp
   const { rowCount } = await tx.query(
     `insert into idempotent_run as run (account_id, key_hash, began_at) values ($1, $2, $3)
      on conflict (account_id, key_hash) do update set began_at = $3 where run.began_at < $4`,
-    [call.accountId, hashKey(call), now, new Date(now.getTime() - LONGEST_RUN_MS)],
+    [call.accountId, hashKey(call), now, new Date(now.getTime() - SILENT_MS)],
   )
   if (rowCount === 0) throw isRunning()
+}
+
+/** Lets the run be noted for as long as it takes. @returns what stops that */
+export function keepRun({ db, clock, log }: Services, call: Idempotency): () => void {
+  const sign = () =>
+    db.query('update idempotent_run set began_at = $3 where account_id = $1 and key_hash = $2', [
+      call.accountId,
+      hashKey(call),
+      clock.now(),
+    ])
+  const timer = setInterval(() => {
+    sign().catch((error) => log.error({ err: error }, 'Noting that a request goes on failed'))
+  }, SIGN_MS)
+  return () => clearInterval(timer)
 }
 
 export async function endRun(db: Queryable, call: Idempotency): Promise<void> {
@@ -120,7 +136,7 @@ export async function forgetOldAnswers({ db, clock }: Services): Promise<void> {
   await db.query(`delete from idempotent_answer where created_at < $1::timestamptz - interval '24 hours'`, [
     now,
   ])
-  await db.query('delete from idempotent_run where began_at < $1', [new Date(now.getTime() - LONGEST_RUN_MS)])
+  await db.query('delete from idempotent_run where began_at < $1', [new Date(now.getTime() - SILENT_MS)])
 }
 
 const sealer = (services: Services, call: Idempotency) => createSealer(call.key, services.random)

@@ -37,6 +37,7 @@ import { invoicing } from './payments/invoicing.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { createReceiptKey } from './receipt-key.ts'
 import { sandboxing } from './sandboxes/sandboxing.ts'
+import { unpromisedMemory } from './sandboxes/unpromised-memory.ts'
 import { createSealer } from './sealer.ts'
 import { PortError, serve } from './serve.ts'
 import { idMaker, type Services } from './services.ts'
@@ -51,9 +52,11 @@ const POOL_SIZE = 20
 const PREPARE_AGAIN_MS = 60_000
 const LAST_LINES = 4
 const KEEP_TEMPLATE_MS = 600_000
-const TEND_POOL_MS = 60_000
-/** Sandboxes that wait, begun already. */
-const MOST_IN_POOL = 8
+const TEND_POOL_MS = 5_000
+
+/** What is ordered most. */
+const { vcpus, memory_mb: memoryMb, disk_gb: diskGb } = sandboxTariffs.micro
+const microSize = { vcpus, memoryMb, diskGb }
 
 /** While the service comes up there is nothing to bring to an end: whatever was begun can be killed at any point. */
 let end: () => void = () => process.exit(0)
@@ -133,7 +136,11 @@ async function main(): Promise<void> {
       log,
       egress,
       acceleration: hostAcceleration({ cacheFolder, images: createImageStore({ cacheFolder }), user }),
-      mostInPool: MOST_IN_POOL,
+      pool: {
+        most: config.sandboxPool,
+        always: [{ template: 'base', ...microSize }],
+        roomMb: () => unpromisedMemory(services),
+      },
     })
   const services: Services = {
     config: { ...config, serverSecret, depositSecret },
@@ -227,11 +234,10 @@ async function prepareSandboxes(
   log: Logger,
   say: (line: string) => void,
 ): Promise<void> {
-  const { vcpus, memory_mb: memoryMb, disk_gb: diskGb } = sandboxTariffs.micro
   try {
     for (const { name } of await sandboxes.runtime.templates()) {
       await sandboxes.prepare(name, say)
-      await sandboxes.keepTemplate(name, { vcpus, memoryMb, diskGb })
+      await sandboxes.keepTemplate(name, microSize)
       say(`Sandboxes of ${name} can be made`)
     }
   } catch (error) {
@@ -242,6 +248,7 @@ async function prepareSandboxes(
   const tend = () =>
     sandboxes.tendPool().catch((error) => log.error({ err: error }, 'Tending the pool of sandboxes failed'))
   setInterval(tend, TEND_POOL_MS).unref()
+  await tend()
 }
 
 /** The machine that is ordered most: of the cheapest plan, with the first image that it has. */

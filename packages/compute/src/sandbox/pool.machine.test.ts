@@ -35,7 +35,7 @@ describe('sandboxes that are made in advance', { timeout: 3 * 60_000 }, () => {
     expect((await sandboxes.runtime.observe()).size).toBe(0)
     const [pid] = await running()
     const memory = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
-    console.log(`memory of one that waits: ${/^Pss: +(\d+)/m.exec(memory)![1]} kB`)
+    console.log(`memory of its own of one that waits: ${/^Anonymous: +(\d+)/m.exec(memory)![1]} kB`)
   })
 
   test('default: it is had at once; those that were wanted within a minute are made for the next', async () => {

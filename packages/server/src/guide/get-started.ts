@@ -33,13 +33,38 @@ const FLOW: NextStep[] = [
   },
 ]
 
+const SANDBOX_FLOW: NextStep[] = [
+  {
+    tool: 'create_sandbox',
+    why: 'It runs when this answers, and is paid by the second; template base has Python, Node.js and shell, code-interpreter also numpy, pandas and matplotlib',
+    arguments: { template: 'code-interpreter' },
+  },
+  {
+    tool: 'run_code',
+    why: 'Run Python, Node.js or Bash; a context keeps variables for the next run',
+    arguments: { sandbox_id: 'sbx...', language: 'python', code: '6 * 7', context: 'python' },
+  },
+  {
+    tool: 'exec_command',
+    why: 'Run a command; write_file, read_file and expose_port do the rest',
+    arguments: { sandbox_id: 'sbx...', command: 'uname -a' },
+  },
+  {
+    tool: 'kill_sandbox',
+    why: 'End it, and with it what it costs; it ends by itself after its timeout',
+    arguments: { sandbox_id: 'sbx...' },
+  },
+]
+
 export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }) => {
-  const { config, ordering } = services
+  const { config, ordering, sandboxing } = services
   const balance = caller ? await balanceView(db, services, caller.accountId) : null
   const live = caller ? (await ordering.summary(db, services, caller.accountId)).live : 0
+  const sandboxes = caller ? (await sandboxing.summary(db, caller.accountId)).live : 0
   return {
-    service: `Virtual servers, prepaid in stablecoins, without identity check, at ${config.publicUrl}`,
-    flow: FLOW.map((step, index) => ({ step: index + 1, ...step })),
+    service: `Virtual servers and code sandboxes, prepaid in stablecoins, without identity check, at ${config.publicUrl}`,
+    flow: numbered(FLOW),
+    sandbox_flow: numbered(config.sandboxes ? SANDBOX_FLOW : []),
     authentication:
       'A token comes from register_account, login or verify_login_code. It is good for a year. The Authorization header wins over access_token.',
     errors:
@@ -56,10 +81,13 @@ export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }
       authenticated: caller !== undefined,
       balance,
       live_vps: live,
+      live_sandboxes: sandboxes,
       next: nextCall(balance?.balance, live),
     },
   }
 }
+
+const numbered = (flow: NextStep[]) => flow.map((step, index) => ({ step: index + 1, ...step }))
 
 function nextCall(balance: bigint | undefined, live: number): NextStep {
   if (balance === undefined) return FLOW[0]!

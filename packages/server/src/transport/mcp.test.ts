@@ -16,7 +16,11 @@ let endpoint: URL
 beforeAll(async () => {
   const port = await freePort()
   service = await startTestService({
-    env: { COINRACK_RATE_REGISTER: '1000/min', COINRACK_PUBLIC_URL: `http://127.0.0.1:${port}` },
+    env: {
+      COINRACK_RATE_REGISTER: '1000/min',
+      COINRACK_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      COINRACK_SANDBOXES: 'true',
+    },
   })
   await service.app.listen({ host: '127.0.0.1', port })
   endpoint = new URL(`http://127.0.0.1:${port}/mcp`)
@@ -69,12 +73,14 @@ describe.each([
     const use = (name: string, input?: Record<string, unknown>) => call(client, tools, name, input)
 
     const guide = await use('get_started')
+    expect(guide.body.sandbox_flow[0]).toMatchObject({ step: 1, tool: 'create_sandbox' })
     expect(guide.body.you_are_here).toMatchObject({
       authenticated: false,
       balance: null,
       next: { tool: 'register_account' },
     })
-    for (const { tool } of guide.body.flow) expect(tools.map(({ name }) => name)).toContain(tool)
+    for (const { tool } of [...guide.body.flow, ...guide.body.sandbox_flow])
+      expect(tools.map(({ name }) => name)).toContain(tool)
 
     const session = await use('register_account', { email: `agent-${mode ?? 'legacy'}@rackmail.net` })
     const access_token = session.body.token
@@ -108,6 +114,7 @@ describe.each([
     expect(here.body.you_are_here).toMatchObject({
       authenticated: true,
       live_vps: 1,
+      live_sandboxes: 0,
       next: { tool: 'list_vps' },
     })
     await client.close()

@@ -12,7 +12,7 @@ import { errorBody, OperationError } from '../errors.ts'
 import { toolList } from './tool-list.ts'
 
 const INSTRUCTIONS =
-  'Virtual servers, prepaid in stablecoins. Call get_started for the whole flow. Each answer has next_steps ({tool, why, arguments?}): follow them.'
+  'Virtual servers and code sandboxes, prepaid in stablecoins. Call get_started for the whole flow. Each answer has next_steps ({tool, why, arguments?}): follow them.'
 
 /** What comes with an HTTP request to the tool endpoint. */
 export interface McpRequest {
