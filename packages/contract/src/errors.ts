@@ -168,7 +168,10 @@ export const errors = {
     fix: 'Send the token that list_exposed_ports shows in the header X-Preview-Token.',
   },
   port_refused: { status: 502, fix: 'Start a server on that port of the sandbox, then repeat.' },
-  sandboxes_unavailable: { status: 503, fix: 'Ask the operator: this host runs no sandboxes.' },
+  sandboxes_unavailable: {
+    status: 503,
+    fix: 'Repeat after Retry-After, if there is one. Otherwise ask the operator: this host runs no sandboxes.',
+  },
   settlement_unavailable: {
     status: 503,
     fix: 'Repeat with the same payment later, or top up without method x402; nothing was taken.',

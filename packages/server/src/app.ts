@@ -11,6 +11,7 @@ import { registerEventStream } from './transport/event-stream.ts'
 import { createMcp } from './transport/mcp.ts'
 import { registerOtherForms } from './transport/other-forms.ts'
 import { registerOtherRoutes } from './transport/other-routes.ts'
+import { passOnSandboxes } from './transport/pass-on.ts'
 import { registerPreviews } from './transport/previews.ts'
 import { registerRest } from './transport/rest.ts'
 import { registerSandboxFiles } from './transport/sandbox-files.ts'
@@ -25,12 +26,13 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
     metrics,
   )
   const app = createServer(services)
+  const passOn = passOnSandboxes(app, services)
   registerEventStream(app, services, dispatch)
   registerOtherForms(app, dispatch)
   registerRest(app, dispatch)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
   registerCheckout(app, services)
   registerSandboxFiles(app, services, dispatch)
-  registerUpgrades(app, services, [registerConsole(app, services), registerPreviews(app, services)])
+  registerUpgrades(app, services, [registerConsole(app, services), passOn, registerPreviews(app, services)])
   return app
 }

@@ -40,5 +40,7 @@ export const dataLayout = (dataFolder: string) => ({
   startingPidFile: join(dataFolder, 'run', 'locks', 'starting.pid'),
   /** Held by the service that tends the machines. */
   machinesPidFile: join(dataFolder, 'run', 'locks', 'machines.pid'),
+  /** Where that one is reached by the others. */
+  tending: join(dataFolder, 'run', 'locks', 'tending.json'),
   postgresPidFile: join(dataFolder, 'run', 'postgres', 'postgres.pid'),
 })

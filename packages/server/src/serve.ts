@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
+import { dataLayout } from './data-layout.ts'
 import { inTurn } from './in-turn.ts'
 import { createMetrics } from './metrics.ts'
 import { createReadiness } from './readiness.ts'
@@ -37,6 +40,7 @@ export async function serve(
     machinesPidFile,
     async () => {
       log.info('This service tends the machines')
+      await writeFile(dataLayout(config.dataFolder).tending, JSON.stringify(addressOf(app)))
       const endTending = await beginToTend()
       const endLoops = tendMachines(services)
       return async () => {
@@ -52,6 +56,13 @@ export async function serve(
     served = Promise.all([app.close(), operatorApp.close()])
     await Promise.all([served, endReconcilers(), endMachines()])
   }
+}
+
+/** Where other services of this host reach it. */
+function addressOf(app: FastifyInstance): { host: string; port: number } {
+  const { address, port } = app.server.address() as AddressInfo
+  const isAny = address === '0.0.0.0' || address === '::'
+  return { host: isAny ? 'localhost' : address, port }
 }
 
 async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {

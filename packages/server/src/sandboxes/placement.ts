@@ -6,11 +6,17 @@ import type { Sandboxes, Services } from '../services.ts'
 import { takenShare } from './sandbox-store.ts'
 
 const RETRY_S = 15
+/** What it takes until they are open. */
+const OPEN_S = 2
 
 /** What this host runs sandboxes with. @throws OperationError `sandboxes_unavailable` */
-export function sandboxesOf({ sandboxes }: Pick<Services, 'sandboxes'>): Sandboxes {
+export function sandboxesOf({ sandboxes, config }: Pick<Services, 'sandboxes' | 'config'>): Sandboxes {
   if (sandboxes) return sandboxes
-  throw new OperationError('sandboxes_unavailable', 'This host runs no sandboxes; nothing was charged')
+  if (!config.sandboxes)
+    throw new OperationError('sandboxes_unavailable', 'This host runs no sandboxes; nothing was charged')
+  throw new OperationError('sandboxes_unavailable', 'The sandboxes are not open yet; nothing was charged', {
+    retryAfter: OPEN_S,
+  })
 }
 
 /**

@@ -29,7 +29,8 @@ export function registerPreviews(app: FastifyInstance, services: Services): Upgr
       await serve(services, address, request, reply, closing.signal)
     })
     const handler = async () => {}
-    for (const url of ['/preview/:sandbox/:port', '/preview/:sandbox/:port/*']) scope.all(url, handler)
+    for (const url of ['/preview/:sandbox/:port', '/preview/:sandbox/:port/*'])
+      scope.all(url, { config: { onMachines: true } }, handler)
   })
 
   return {

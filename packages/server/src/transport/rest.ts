@@ -5,6 +5,7 @@ import type { Answer, Dispatch } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
 import type { OutputStream } from '../handler.ts'
 import { streamAnswer, wantsStream } from './output-stream.ts'
+import { needsSandboxes } from './pass-on.ts'
 import { paymentHeaders } from './payment-headers.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -26,6 +27,7 @@ export function registerRest(app: FastifyInstance, dispatch: Dispatch): void {
         method: op.method,
         url,
         exposeHeadRoute,
+        config: { onMachines: needsSandboxes(op) },
         ...(op.bodyBytes === undefined ? {} : { bodyLimit: op.bodyBytes }),
         handler: async (request, reply) => {
           if (!wantsStream(op, request)) return send(reply, op, await ask(dispatch, name, op, request))

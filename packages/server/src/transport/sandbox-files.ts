@@ -26,7 +26,12 @@ export function registerSandboxFiles(app: FastifyInstance, services: Services, d
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
     for (const method of ['GET', 'PUT'] as const) {
       const carry = method === 'GET' ? download : upload
-      const route = { method, bodyLimit: LARGEST_FILE_BYTES, exposeHeadRoute: false }
+      const route = {
+        method,
+        bodyLimit: LARGEST_FILE_BYTES,
+        exposeHeadRoute: false,
+        config: { onMachines: true },
+      }
       scope.route({
         ...route,
         url: '/sandbox-files/:id',
