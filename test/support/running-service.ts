@@ -29,14 +29,17 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-/** Starts a service and waits until every part of it is ready: with `COINRACK_INSTANT_VPS=on` also for its first template. */
+/**
+ * Starts a service and waits until every part of it is ready: with `COINRACK_INSTANT_VPS=on` also for its first template,
+ * with `COINRACK_SANDBOXES=true` for that of the smallest sandbox.
+ */
 export async function startService(settings: Record<string, string> = {}): Promise<RunningService> {
   // Short, for sockets, and open to the service user.
   const dataFolder = await mkdtemp('/tmp/coinrack-e2e-')
   await chmod(dataFolder, 0o711)
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
-  const env = {
+  const env: Record<string, string> = {
     ...(process.env as Record<string, string>),
     COINRACK_DATA: dataFolder,
     COINRACK_PORT: String(port),
@@ -79,6 +82,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
   }
   await service.start()
   if (env.COINRACK_INSTANT_VPS === 'on') await untilTemplate(join(dataFolder, 'templates'))
+  if (env.COINRACK_SANDBOXES === 'true') await untilTemplate(join(dataFolder, 'sandbox-templates'))
   return service
 }
 
