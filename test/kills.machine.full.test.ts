@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { chances } from './support/chances.ts'
 import { chargesOf, guestsOf, newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
 
@@ -25,16 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop()
 }, 180_000)
-
-/** Numbers from 0 to 1 that follow from the seed (mulberry32). */
-function* chances(state: number): Generator<number> {
-  for (;;) {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    yield ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 async function order(): Promise<string> {
   const { service_id } = await customer.orderVps({ product: 'nano', os_id: 1 })

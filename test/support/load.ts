@@ -7,6 +7,7 @@ import { post } from '@coinrack/server/ledger/post.ts'
 import { expectBooksToBalance } from '@coinrack/server/ledger/testing.ts'
 import { expect } from 'vitest'
 import { type Buyer, createBuyer } from './buyer.ts'
+import { chances } from './chances.ts'
 import { createMeasuredClient, p99 } from './measured-client.ts'
 import { openReplicas, type Replica } from './replicas.ts'
 
@@ -172,13 +173,8 @@ export async function runLoad({ databaseUrl, buyers, seconds, seed }: LoadOption
   }
 }
 
-/** The same numbers for the same seed (mulberry32, by Tommy Ettinger). */
+/** The same numbers for the same seed. */
 function numbersFrom(seed: number): (limit: number) => number {
-  let state = seed
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit)
-  }
+  const chance = chances(seed)
+  return (limit) => Math.floor(chance.next().value! * limit)
 }

@@ -23,6 +23,10 @@ export interface RunningService {
   startReplica(): Promise<{ origin: string; output(): string }>
   /** SIGKILL: nothing gets to say goodbye. */
   kill(): Promise<void>
+  /** Ends it as its operator does: what runs beneath it goes on. */
+  end(): Promise<void>
+  /** `npm run stop`: ends the service and all that it left running. */
+  operatorStop(): Promise<void>
   /** Runs an operator's command. */
   operator(...args: string[]): Promise<string>
   /** Ends the service and all that it left running, and removes the folder. */
@@ -74,9 +78,14 @@ export async function startService(settings: Record<string, string> = {}): Promi
       child.kill('SIGKILL')
       await once(child, 'exit')
     },
+    async end() {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    },
+    operatorStop: async () => void (await run('stop.ts')),
     operator: (...args) => run('operator/cli.ts', ...args),
     async stop() {
-      await run('stop.ts')
+      await service.operatorStop()
       await rm(dataFolder, { recursive: true, force: true })
     },
   }

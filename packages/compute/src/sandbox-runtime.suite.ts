@@ -117,9 +117,15 @@ export function sandboxRuntimeSuite(name: string, make: () => Promise<RuntimeUnd
         run: { command: 'n=0; while :; do n=$((n+1)); echo $n > ~/count; sleep 0.1; done' },
       })
       await run(spec.id, 'echo kept > ~/kept; while ! [ -s ~/count ]; do sleep 0.1; done')
-      await Promise.all([runtime.pause(spec.id), runtime.pause(spec.id)])
+      const counted: number[] = []
+      const watch = setInterval(() => {
+        void seen(spec.id).then((it) => counted.push(it!.ranMs))
+      }, 20)
+      await Promise.all([runtime.pause(spec.id), runtime.pause(spec.id)]).finally(() => clearInterval(watch))
       const paused = (await seen(spec.id))!
       expect(paused.state).toBe('paused')
+      // Nor is the time that the pause itself took.
+      expect(counted.filter((ranMs) => ranMs > paused.ranMs)).toEqual([])
       expect(await codeOf(run(spec.id, 'true'))).toBe('sandbox_paused')
       await subject.pass(2_000)
       expect(await seen(spec.id)).toEqual(paused)

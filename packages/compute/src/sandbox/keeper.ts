@@ -22,23 +22,31 @@ export interface KeeperOptions {
 
 /** Keeps what machines are, memory and all, on the host's disk, and lets them go on from there. */
 export function createKeeper({ dataFolder, world, users, links, records, clock }: KeeperOptions) {
+  /** Lets one go on that stands still, with the time of now. */
+  const letGoOn = async (machine: Machine) => {
+    await withMonitor(machine.guest.monitor, ({ execute }) => execute('cont'))
+    await records.goOn(machine)
+    await renew(await links.get(machine.guest), clock.now())
+  }
+
   /** Writes what the machine is now to files, and lets it go on if it ran. */
-  const save = async ({ guest, record }: Machine, files: { state: string; disk: string }) => {
-    const spec = record.sandbox!
+  const save = async (machine: Machine, files: { state: string; disk: string }) => {
+    const { guest, record } = machine
     if (record.state === 'paused') {
-      await checkSaved({ guest, record })
+      await checkSaved(machine)
       await copySparsely(guest.state, files.state)
       await copySparsely(guest.disk, files.disk)
       return record.saved!
     }
-    const machine = { ...guest, memoryMb: spec.memoryMb, user: await users.of(guest.id, guest.folder) }
+    const { memoryMb } = record.sandbox!
+    const user = await users.of(guest.id, guest.folder)
     try {
-      const saved = await saveMachine(machine, files.state)
+      await records.standStill(machine)
+      const saved = await saveMachine({ ...guest, memoryMb, user }, files.state)
       await copySparsely(guest.disk, files.disk)
       return { ...saved, diskSha256: (await sumOf(files.disk))! }
     } finally {
-      await withMonitor(guest.monitor, ({ execute }) => execute('cont'))
-      await renew(await links.get(guest), clock.now())
+      await letGoOn(machine)
     }
   }
 
@@ -54,22 +62,37 @@ export function createKeeper({ dataFolder, world, users, links, records, clock }
   return {
     save,
 
+    /** Takes over one of a service that ended: while it paused or forked it, it left it standing still. */
+    async takeOver(machine: Machine): Promise<void> {
+      const { guest, record } = machine
+      if (record.state !== 'running') return world.stop(guest)
+      const stood = await withMonitor(guest.monitor, async ({ execute }) => {
+        const { status } = await execute<{ status: string }>('query-status')
+        return status !== 'running'
+      }).catch(() => undefined)
+      // One that is gone is met by whoever observes.
+      if (stood) await letGoOn(machine).catch(() => {})
+      else if (stood === false) await records.goOn(machine, records.seenAt())
+    },
+
     /** Of one that is not ended; paused already, nothing is done. */
     async pause(machine: Machine): Promise<void> {
       const { guest, record } = machine
       if (record.state === 'paused') return
       try {
         await refuseWhenFull(dataFolder)
-        const owner = await users.of(guest.id, guest.folder)
-        const memoryMb = record.sandbox!.memoryMb
-        const stoppedAt = clock.now().getTime()
-        const saved = await saveMachine({ ...guest, memoryMb, user: owner }, guest.state)
+        // Of a resume that was killed when it was as good as over: no longer what belongs to a state.
+        await rm(keptDisk(guest), { force: true })
+        const user = await users.of(guest.id, guest.folder)
+        const { memoryMb } = record.sandbox!
+        await records.standStill(machine)
+        const saved = await saveMachine({ ...guest, memoryMb, user }, guest.state)
         const diskSha256 = (await sumOf(guest.disk))!
-        machine.record = { ...record, saved: { ...saved, diskSha256 } }
-        await records.close(machine, 'paused', stoppedAt)
+        machine.record = { ...machine.record, saved: { ...saved, diskSha256 } }
+        await records.close(machine, 'paused', clock.now().getTime())
       } catch (error) {
         await rm(guest.state, { force: true })
-        await withMonitor(guest.monitor, ({ execute }) => execute('cont')).catch(() => {})
+        await letGoOn(machine).catch(() => {})
         throw asSandboxError(error)
       }
       await links.drop(guest.id)

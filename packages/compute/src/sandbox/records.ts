@@ -16,6 +16,8 @@ export interface MachineRecord {
   startedAt: number
   /** Of this run. */
   process?: ProcessIdentity
+  /** Of this run, when it stands still to be saved, by the clock: it does not run from then on. */
+  stillSince?: number
   reason?: string
   /** What it was paused as. */
   saved?: SavedState & { diskSha256: string }
@@ -59,12 +61,15 @@ export async function openRecords(folder: string, clock: { now(): Date }) {
     await rename(`${guest.recordFile}.part`, guest.recordFile)
   }
 
-  const ranMs = ({ record }: Machine, until: number) =>
-    record.state === 'running' ? record.ranMs + Math.max(until - record.startedAt, 0) : record.ranMs
+  const ranMs = ({ record }: Machine, until: number) => {
+    if (record.state !== 'running') return record.ranMs
+    const end = Math.min(until, record.stillSince ?? until)
+    return record.ranMs + Math.max(end - record.startedAt, 0)
+  }
 
   /** Ends the run in the books, at the time given. */
   const close = async (machine: Machine, state: 'paused' | 'ended', until: number, reason?: string) => {
-    const { process: _, ...rest } = machine.record
+    const { process: _, stillSince: __, ...rest } = machine.record
     machine.record = { ...rest, ranMs: ranMs(machine, until), state, ...(reason !== undefined && { reason }) }
     await write(machine)
   }
@@ -74,7 +79,23 @@ export async function openRecords(folder: string, clock: { now(): Date }) {
     unfinished,
     write,
     close,
-    ranMs: (machine: Machine) => ranMs(machine, clock.now().getTime()),
+
+    /** From now on it is not counted, until it goes on; also for who opens after a kill. */
+    async standStill(machine: Machine): Promise<void> {
+      machine.record = { ...machine.record, stillSince: clock.now().getTime() }
+      await write(machine)
+    },
+
+    /** @param at since when it goes on */
+    async goOn(machine: Machine, at = clock.now().getTime()): Promise<void> {
+      const { stillSince, ...record } = machine.record
+      if (stillSince === undefined) return
+      machine.record = { ...record, startedAt: record.startedAt + Math.max(at - stillSince, 0) }
+      await write(machine)
+    },
+
+    /** When all that ran were last seen. */
+    seenAt: () => seenAt,
 
     /** Whether its process runs; one that does not any more has ended, when it was last seen. */
     async settle(machine: Machine): Promise<MachineRecord> {

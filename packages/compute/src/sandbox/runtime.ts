@@ -13,7 +13,6 @@ import { checkDataFolder } from '../qemu/guest.ts'
 import { hostCapacity } from '../qemu/host-capacity.ts'
 import { hostClockOptions } from '../qemu/host-clock.ts'
 import { createMachineUsers, defaultUserIds, type UserIds } from '../qemu/machine-users.ts'
-import { withMonitor } from '../qemu/monitor.ts'
 import type { SandboxChannel } from '../sandbox-channel.ts'
 import { closedNetwork, type SandboxNetwork } from '../sandbox-network.ts'
 import { SandboxError, type SandboxRuntime, type SandboxSize, type SandboxSpec } from '../sandbox-runtime.ts'
@@ -94,12 +93,6 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   const bySandbox = new Map<string, Machine>()
   for (const machine of records.machines.values()) bySandbox.set(machine.record.sandbox!.id, machine)
   for (const name of records.unfinished) await world.remove(machineAt(folder, name))
-  // A service that ended while it paused, or forked, left them standing still.
-  for (const { guest, record } of records.machines.values()) {
-    if (record.state === 'running')
-      await withMonitor(guest.monitor, ({ execute }) => execute('cont')).catch(() => {})
-    else await world.stop(guest)
-  }
 
   const beginnings = createBeginnings({
     ...{ dataFolder, folder, images, world, links, snapshots, user, clock, log },
@@ -108,6 +101,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   })
   const { begin, discard, pool } = beginnings
   const keeper = createKeeper({ dataFolder, world, users, links, records, clock })
+  await Promise.all([...records.machines.values()].map(keeper.takeOver))
 
   const known = (id: string) => {
     const machine = bySandbox.get(id)

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connectAgent } from '@coinrack/cli/agent.ts'
+import { type CoinrackError, Sandbox } from '@coinrack/sdk/index.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { chances } from './support/chances.ts'
+import { newCustomer } from './support/order-life.ts'
+import { type RunningService, startService } from './support/running-service.ts'
+import { expectExactBill } from './support/sandbox-bill.ts'
+import { countedBy, sandboxTraces } from './support/sandbox-traces.ts'
+
+/*
+ * The whole service with real sandboxes, as its customers reach it: by REST and as tools. One life, in order: what the
+ * first test begins, the later ones go on with; at the end nothing is left, and what ran is paid to the millisecond.
+ */
+
+vi.setConfig({ testTimeout: 5 * 60_000 })
+
+const DEPOSIT = 5_000_000n
+const seed = Number(process.env.COINRACK_TEST_SEED ?? Math.floor(Math.random() * 1_000_000))
+const chance = chances(seed)
+/** In which a kill of the service comes, after what is under way has begun. */
+const KILL_WITHIN_MS = 1_500
+
+let service: RunningService
+let customer: Awaited<ReturnType<typeof newCustomer>>
+let options: { url: string; token: string }
+let before: string[]
+/** All that were made. */
+const ids: string[] = []
+
+beforeAll(async () => {
+  before = await sandboxTraces('/nonexistent')
+  service = await startService({ COINRACK_SANDBOXES: 'true' })
+  customer = await newCustomer(service, '5')
+  options = { url: service.origin, token: customer.token }
+}, 40 * 60_000)
+
+afterAll(async () => {
+  await service?.stop()
+}, 180_000)
+
+const known = (sandbox: Sandbox) => {
+  ids.push(sandbox.id)
+  return sandbox
+}
+const remain = async () =>
+  (await sandboxTraces(service.dataFolder)).filter((trace) => !before.includes(trace))
+
+/** After a start: until the service has opened what it found. */
+const untilOpened = (sandbox: Sandbox) =>
+  vi.waitUntil(
+    () =>
+      sandbox.exec('true').then(
+        () => true,
+        ({ code }: CoinrackError) => code !== 'sandboxes_unavailable',
+      ),
+    { timeout: 30_000, interval: 100 },
+  )
+
+let first: Sandbox
+let paused: Sandbox
+
+test('default: by REST one is made, runs commands and code, keeps files, and has a port that is reached', async () => {
+  first = known(await Sandbox.create(options, { mode: 'persistent', timeout: 3600, env: { FROM: 'rest' } }))
+  const kinds = new Set((await remain()).map((trace) => trace.split(' ')[0]))
+  expect(kinds).toEqual(new Set(['process', 'namespace', 'users', 'links', 'group', 'folder']))
+  const heard: string[] = []
+  const { exit_code } = await first.exec('echo "$FROM"; id -un; exit 3', {
+    onStdout: (text) => void heard.push(text),
+  })
+  expect(heard.join('')).toBe('rest\nuser\n')
+  expect(exit_code).toBe(3)
+
+  await first.runCode('x = 40', { context: 'python' })
+  expect((await first.runCode('x + 2', { context: 'python' })).results[0]!.data['text/plain']).toBe('42')
+  expect((await first.runCode('console.log(6 * 7)', { language: 'node' })).stdout).toBe('42\n')
+
+  const bytes = new Uint8Array(2_000_000).map((_, index) => index * 31)
+  expect(await first.files.write('data/bytes', bytes)).toBe(bytes.length)
+  expect(Buffer.compare(Buffer.from(await first.files.read('data/bytes')), Buffer.from(bytes))).toBe(0)
+
+  await first.start('python3 -m http.server 8123 --bind 127.0.0.1')
+  await first.exec('until curl -so /dev/null 127.0.0.1:8123; do sleep 0.1; done')
+  const { path_url } = await first.expose(8123)
+  expect(await (await fetch(path_url)).text()).toContain('data/')
+})
+
+test('default: as tools one is made, runs code, keeps a file and is killed', async () => {
+  const agent = await connectAgent(`${service.origin}/mcp`)
+  agent.token = customer.token
+  const { sandbox } = await agent.call('createSandbox', { timeout: 120 })
+  ids.push(sandbox.id)
+  const inside = { sandbox_id: sandbox.id }
+  const ran = await agent.call('runCode', { ...inside, language: 'python', code: 'print(6 * 7)' })
+  expect(ran).toMatchObject({ stdout: '42\n', exit_code: 0 })
+  await agent.call('writeFile', { ...inside, path: 'note', content: 'from a tool' })
+  expect(await agent.call('execCommand', { ...inside, command: 'cat note' })).toMatchObject({
+    stdout: 'from a tool',
+  })
+  expect(await agent.call('killSandbox', inside)).toMatchObject({ sandbox: { state: 'ended' } })
+  await agent.close()
+})
+
+test('default: paused it costs nothing; resumed, forked and kept as a template it goes on where it was', async () => {
+  await first.pause()
+  const { seconds } = await first.info()
+  const counted = (await countedBy(service.dataFolder)).get(first.id)!
+  expect(counted).toMatchObject({ state: 'paused', ranMs: Math.round(seconds * 1000) })
+  await sleep(1_000)
+  expect((await first.info()).seconds).toBe(seconds)
+  await first.resume()
+  expect((await first.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('40')
+
+  const fork = known(await first.fork())
+  await fork.runCode('x = 1', { context: 'python' })
+  expect((await first.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('40')
+
+  const { id: template } = await fork.snapshot('one')
+  await fork.kill()
+  paused = known(await Sandbox.create(options, { template, mode: 'persistent' }))
+  expect((await paused.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('1')
+  await paused.pause()
+  await customer.deleteSandboxSnapshot({ snapshot_id: template })
+})
+
+test('behavior: killed at any moment, the service finds what runs and what is paused, and bills what ran', async () => {
+  const counter = await first.start('while :; do echo x; sleep 0.2; done')
+  const asked = Sandbox.create(options, { timeout: 120 }).catch(() => undefined)
+  const killAfterMs = Math.round(chance.next().value! * KILL_WITHIN_MS)
+  console.log(`SIGKILL after ${killAfterMs} ms (COINRACK_TEST_SEED=${seed})`)
+  await sleep(killAfterMs)
+  await service.kill()
+  await service.start()
+  await asked
+  await untilOpened(first)
+
+  // What ran, ran on; what was paused is as it was; what was asked for is there, or nothing was charged for it.
+  expect((await counter.read()).stdout.length).toBeGreaterThan(10)
+  expect((await first.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('40')
+  await paused.resume()
+  expect((await paused.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('1')
+  const others = (await customer.listSandboxes({})).items.filter(({ id }) => !ids.includes(id))
+  for (const { id } of others) {
+    known(Sandbox.connect(options, id))
+    expect(await customer.getSandbox({ sandbox_id: id, wait: 'running' })).toMatchObject({ state: 'running' })
+  }
+
+  await first.pause()
+  const { ranMs } = (await countedBy(service.dataFolder)).get(first.id)!
+  expect((await first.info()).seconds).toBe(ranMs / 1000)
+})
+
+test('behavior: the end of the installation ends what runs and keeps what is paused', async () => {
+  const runs = known(await Sandbox.create(options))
+  await service.operatorStop()
+  expect((await remain()).filter((trace) => !/^(folder|users)/.test(trace))).toEqual([])
+  await service.start()
+  await untilOpened(first)
+  await vi.waitUntil(async () => (await runs.info()).state === 'ended', { timeout: 60_000, interval: 200 })
+  expect((await runs.info()).reason).toBe('crashed')
+  await first.resume()
+  expect((await first.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('40')
+})
+
+test('behavior: after the last one nothing is left, and exactly what ran is paid', async () => {
+  await Promise.all(ids.map((id) => customer.killSandbox({ sandbox_id: id })))
+  await expectExactBill(customer, DEPOSIT, ids)
+  await service.end()
+  expect(await remain()).toEqual([])
+})
