@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { meteredCost } from '@coinrack/money/index.ts'
+import { Sandbox } from '@coinrack/sdk/index.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { chances } from './support/chances.ts'
+import { newCustomer } from './support/order-life.ts'
+import { type RunningService, startService } from './support/running-service.ts'
+import { expectExactBill } from './support/sandbox-bill.ts'
+import { countedBy, sandboxTraces } from './support/sandbox-traces.ts'
+
+/*
+ * SIGKILL of the service while sandboxes run: afterwards each is found again, or has ended, and what is charged is to the
+ * micro-dollar what the runtime counted.
+ */
+
+const SANDBOXES = 20
+/** Of those, so many end by themselves while nobody looks. */
+const ENDED_MEANWHILE = 4
+const AWAY_MS = 5_000
+/** How much of a run may be forgotten when nobody saw its end. */
+const SEEN_EVERY_MS = 3_000
+
+vi.setConfig({ testTimeout: 30 * 60_000 })
+
+const seed = Number(process.env.COINRACK_TEST_SEED ?? Math.floor(Math.random() * 1_000_000))
+let service: RunningService
+let before: string[]
+
+beforeAll(async () => {
+  before = await sandboxTraces('/nonexistent')
+  service = await startService({ COINRACK_SANDBOXES: 'true', COINRACK_RATE_SANDBOXES: '1000/min' })
+}, 40 * 60_000)
+
+afterAll(async () => {
+  await service?.stop()
+}, 180_000)
+
+test(`behavior: killed with ${SANDBOXES} running, each is found again or has ended, and is billed what ran`, async () => {
+  console.log(`COINRACK_TEST_SEED=${seed}`)
+  const chance = chances(seed)
+  const customer = await newCustomer(service, '5')
+  const options = { url: service.origin, token: customer.token }
+  const sandboxes: Sandbox[] = []
+  for (let made = 0; made < SANDBOXES; made++) {
+    const sandbox = await Sandbox.create(options, { mode: 'persistent', timeout: 3600, idle_timeout: 0 })
+    await sandbox.exec(`echo ${made} > ~/number`)
+    sandboxes.push(sandbox)
+  }
+  await sleep(chance.next().value! * 30_000)
+  const killedAt = Date.now()
+  await service.kill()
+
+  const counted = await countedBy(service.dataFolder)
+  const lost = sandboxes.filter((_, index) => index % (SANDBOXES / ENDED_MEANWHILE) === 0)
+  for (const { id } of lost) process.kill(counted.get(id)!.process!.pid, 'SIGKILL')
+  await sleep(AWAY_MS)
+  await service.start()
+
+  for (const { id } of lost) {
+    const ended = await customer.getSandbox({ sandbox_id: id, wait: 'ended', timeout: 50 })
+    expect(ended).toMatchObject({ state: 'ended', reason: 'crashed' })
+    // Until it was seen last, and no longer than until the service was killed.
+    const ranMs = killedAt - counted.get(id)!.startedAt
+    expect(ended.seconds * 1000).toBeLessThanOrEqual(ranMs)
+    expect(ended.seconds * 1000).toBeGreaterThanOrEqual(ranMs - SEEN_EVERY_MS)
+  }
+  const found = sandboxes.filter((sandbox) => !lost.includes(sandbox))
+  for (const sandbox of found) {
+    expect((await sandbox.exec('cat ~/number')).stdout).toBe(`${sandboxes.indexOf(sandbox)}\n`)
+    // Paused, the runtime has written down what it counted.
+    await sandbox.pause()
+    const { ranMs } = (await countedBy(service.dataFolder)).get(sandbox.id)!
+    const { seconds, cost, price_per_hour } = await sandbox.info()
+    expect(seconds).toBe(ranMs / 1000)
+    expect(cost).toBe(meteredCost(price_per_hour, ranMs))
+    expect(ranMs).toBeGreaterThan(AWAY_MS + killedAt - counted.get(sandbox.id)!.startedAt)
+    await sandbox.kill()
+  }
+  const ids = sandboxes.map(({ id }) => id)
+  const { charged } = await expectExactBill(customer, 5_000_000n, ids)
+  console.log(`${found.length} found again, ${lost.length} had ended; charged ${charged} micro-USD`)
+  await service.end()
+  expect((await sandboxTraces(service.dataFolder)).filter((trace) => !before.includes(trace))).toEqual([])
+})
