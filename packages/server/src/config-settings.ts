@@ -234,7 +234,7 @@ export const settings = {
     name: 'COINRACK_SANDBOX_POOL',
     doc: 'How many sandboxes at most are made in advance, all kinds together: as many as were wanted within a minute lately, and one `micro` of `base` always. Each takes what it has touched of its memory, see the guide for operators, and none takes memory that a machine or a sandbox was promised. `0`: each is made when it is wanted.',
     schema: values.upTo100,
-    default: '8',
+    default: '4',
   },
   sandboxDomain: {
     name: 'COINRACK_SANDBOX_DOMAIN',

@@ -62,7 +62,7 @@ export async function serve(
 function addressOf(app: FastifyInstance): { host: string; port: number } {
   const { address, port } = app.server.address() as AddressInfo
   const isAny = address === '0.0.0.0' || address === '::'
-  return { host: isAny ? 'localhost' : address, port }
+  return { host: isAny ? '127.0.0.1' : address, port }
 }
 
 async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
