@@ -12,6 +12,8 @@ const start = [
   'nftables',
   'openssh-client',
   'openssl',
+  'python3',
+  'python3-dnspython',
   'qemu-system-x86',
   'qemu-utils',
   'util-linux',

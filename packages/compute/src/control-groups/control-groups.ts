@@ -15,6 +15,8 @@ export interface ControlGroups {
    * @returns files that a process joins by: its number goes into each, before it allocates anything
    */
   make(id: string, size: MachineSize): Promise<string[]>
+  /** The same files of a group that is there; none of one that is not. */
+  files(id: string): Promise<string[]>
   /** Nothing of it is left. An unknown machine is fine. */
   remove(id: string): Promise<void>
 }
@@ -55,7 +57,7 @@ export function createControlGroups({ parent, disk, dataFolder, log }: ControlGr
       const group = groups.get(controller)
       if (group) await writeFile(join(group, file), text)
     }
-    return [...new Set(groups.values())].map((group) => join(group, 'cgroup.procs'))
+    return [...new Set(groups.values())].map(joinedBy)
   }
 
   const tryOut = async (): Promise<boolean> => {
@@ -86,6 +88,11 @@ export function createControlGroups({ parent, disk, dataFolder, log }: ControlGr
       make(id, size).catch((error: Error) => {
         throw new DriverError('guest_failed', `Could not limit ${id}: ${error.message}`, { cause: error })
       }),
+    async files(id) {
+      const folders = await groupFolders(parent, id)
+      const isThere = await Promise.all(folders.map((folder) => stat(folder).catch(() => undefined)))
+      return folders.filter((_, index) => isThere[index]).map(joinedBy)
+    },
     remove: (id) => removeGroup(parent, id),
   }
 }
@@ -97,6 +104,8 @@ export async function removeGroup(parent: string, id: string): Promise<void> {
     await rmdir(dirname(folder)).catch(() => {})
   }
 }
+
+const joinedBy = (folder: string) => join(folder, 'cgroup.procs')
 
 /** Where the machine's group is, or would be, in each hierarchy. */
 export async function groupFolders(parent: string, id: string): Promise<string[]> {

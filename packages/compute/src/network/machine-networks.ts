@@ -27,7 +27,9 @@ import {
   takenElement,
 } from './host-ruleset.ts'
 import { freeSlot, slotOf, takeSlot } from './link-slots.ts'
-import { type EgressPolicy, machineRuleset } from './machine-ruleset.ts'
+import { type EgressPolicy, MACHINE_TABLE, machineRuleset } from './machine-ruleset.ts'
+import { keepResolver, type ResolverRights, stopResolver, writeNameRules } from './name-resolver.ts'
+import { forgetOthers, type NameRules, nameTable } from './name-rules.ts'
 import type { NetworkPolicy } from './network-policy.ts'
 import {
   type AddressRouting,
@@ -45,6 +47,8 @@ export interface NetworkSpec {
   listen?: SshAddress
   addresses?: OwnAddresses
   policy: NetworkPolicy
+  /** Needs a resolver of the machine's own. Without: whatever name is resolved. */
+  names?: NameRules & ResolverRights
 }
 
 /** Bytes since the machine's network was made. */
@@ -131,7 +135,7 @@ export function createMachineNetworks(
       return possible
     },
 
-    async make(id, { macAddress, listen, addresses = {}, policy }) {
+    async make(id, { macAddress, listen, addresses = {}, policy, names }) {
       await prepareHost()
       if (addresses.ipv6) await prepareIpv6()
       const egress = await completeEgress()
@@ -139,16 +143,20 @@ export function createMachineNetworks(
       links.set(id, slot)
       const { host, machine } = linkAddresses(slot)
       await run('make the namespace', () => link('up', id, [host, machine, GATEWAY, RESOLVER, TAP, UPLINK]))
+      // Before the rules, which lead there.
+      if (names) await run('resolve its names', () => resolve(id, names, egress.resolvers))
       const rules = machineRuleset({
         macAddress,
         hostEnd: host,
         addresses,
         firewall: policy.firewall,
         egress,
+        hasNames: names !== undefined,
       })
-      await run('load its rules', () =>
-        runCommand('nsenter', [`--net=${namespaceFile(id)}`, 'nft', '-f', '-'], { input: rules }),
+      await run('load its rules', async () =>
+        nftIn(id, ['-f', '-'], rules + (names ? await forgottenNames(id, names) : '')),
       )
+      if (!names) await stopResolver(id)
       await run('limit its bandwidth', () => limitBandwidth(id, egress.bandwidthMbit))
       // Of one that has none there is nothing to take away: an address is a machine's for its whole life.
       if (addresses.ipv4) await run('lead its address to it', () => route(id, machine, addresses, routing))
@@ -195,6 +203,7 @@ export function createMachineNetworks(
 
 /** Removes all that a machine's network is, also after a kill at any step of making it. Needs root. */
 export async function removeNetwork(id: string): Promise<void> {
+  await stopResolver(id)
   const slot = await slotOf(id)
   if (slot === undefined) return
   const { machine } = linkAddresses(slot)
@@ -302,6 +311,23 @@ async function listTable(): Promise<string | undefined> {
     throw error
   })
   return listing?.stdout
+}
+
+/** nft in the machine's namespace. */
+const nftIn = (id: string, args: string[], input?: string) =>
+  runCommand('nsenter', [`--net=${namespaceFile(id)}`, 'nft', ...args], { input })
+
+/** Lets names be resolved as the rules say, from the next one on. */
+async function resolve(id: string, names: NameRules & ResolverRights, resolvers: string[]): Promise<void> {
+  await writeNameRules(id, names, resolvers, names)
+  await nftIn(id, ['-f', '-'], nameTable(MACHINE_TABLE))
+  await keepResolver(id, names)
+}
+
+/** What takes out of the sets what is there by rules that are gone. */
+async function forgottenNames(id: string, names: NameRules): Promise<string> {
+  const { stdout } = await nftIn(id, ['-j', 'list', 'table', 'inet', MACHINE_TABLE])
+  return forgetOthers(stdout, MACHINE_TABLE, names)
 }
 
 const exists = (path: string) =>

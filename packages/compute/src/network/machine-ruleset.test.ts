@@ -115,3 +115,35 @@ test("behavior: the owner's rules in their order, then the default; the service'
     'accept',
   ])
 })
+
+test('behavior: by name, addresses that the resolver finds come first, and no other resolver is reached', () => {
+  const firewall: FirewallPolicy = {
+    defaultIn: 'deny',
+    defaultOut: 'deny',
+    rules: [
+      { action: 'allow', direction: 'out', protocol: 'any', cidr: '203.0.113.0/24' },
+      { action: 'deny', direction: 'out', protocol: 'any', cidr: '198.51.100.0/24' },
+    ],
+  }
+  const text = machineRuleset({ ...base, firewall, hasNames: true })
+  expect(chain('owner_leaving', text)).toEqual([
+    'ip daddr @allowed_names accept',
+    'ip daddr 203.0.113.0/24 accept',
+    'ip daddr 198.51.100.0/24 reject with icmpx admin-prohibited',
+    'ip daddr @denied_names reject with icmpx admin-prohibited',
+    'reject with icmpx admin-prohibited',
+  ])
+  expect(chain('forward', text).slice(0, 2)).toEqual([
+    'iifname "tap0" meta l4proto { tcp, udp } th dport { 53, 853 } reject with icmpx admin-prohibited',
+    'ct state established,related accept',
+  ])
+  expect(text).not.toContain('192.168.1.1')
+  expect(chain('leaving', text)[0]).toContain('ip daddr { 0.0.0.0/8')
+})
+
+test('behavior: by name, what the resolver found stays while the rules are replaced', () => {
+  const text = machineRuleset({ ...base, hasNames: true })
+  expect(text).toContain('set allowed_names { type ipv4_addr; flags timeout;')
+  expect(text).toContain('flush table inet coinrack\n')
+  expect(text).not.toContain('delete table inet')
+})

@@ -1,4 +1,5 @@
 import { GATEWAY, GATEWAY6, GUEST_ADDRESS, RESOLVER, TAP, UPLINK } from './addresses.ts'
+import { ALLOWED_SET, DENIED_SET, nameTable } from './name-rules.ts'
 import {
   type FirewallPolicy,
   type FirewallRule,
@@ -46,6 +47,8 @@ export interface MachineRules {
   addresses?: OwnAddresses
   firewall: FirewallPolicy
   egress: EgressPolicy
+  /** Names are resolved by the machine's own resolver, which says what they lead to; by no other. */
+  hasNames?: boolean
 }
 
 /** What IANA gives to the internet: no private, link-local, mapped or multicast address is in it. */
@@ -55,6 +58,9 @@ const NEIGHBOURS = 'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert }'
 /** In each namespace. */
 export const MACHINE_TABLE = 'coinrack'
 
+/** Of DNS, also over TLS and QUIC. */
+const NAME_PORTS = [53, 853]
+
 const set = (members: (string | number)[]) => `{ ${members.join(', ')} }`
 
 /**
@@ -62,9 +68,10 @@ const set = (members: (string | number)[]) => `{ ${members.join(', ')} }`
  * What the guest sends is checked in this order: its own addresses (or it is dropped before anything sees it), what
  * is open already, what the operator forbids, what its owner forbids.
  */
-export function machineRuleset({ macAddress, hostEnd, addresses, firewall, egress }: MachineRules): string {
+export function machineRuleset(rules: MachineRules): string {
+  const { macAddress, hostEnd, addresses, firewall, egress, hasNames } = rules
   const { blockedNetworks, blockedPorts, resolvers } = egress
-  const resolver = resolvers[0]
+  const resolver = hasNames ? undefined : resolvers[0]
   const ipv6 = addresses?.ipv6
   const blocked = (isWanted: (network: string) => boolean) => blockedNetworks.filter(isWanted)
   const blocked4 = blocked((network) => !isIpv6Network(network))
@@ -87,8 +94,7 @@ export function machineRuleset({ macAddress, hostEnd, addresses, firewall, egres
     ),
     '  }',
     '}',
-    `table inet ${MACHINE_TABLE}`,
-    `delete table inet ${MACHINE_TABLE}`,
+    ...emptyTable(hasNames),
     `table inet ${MACHINE_TABLE} {`,
     '  chain prerouting {',
     ...lines(
@@ -114,11 +120,16 @@ export function machineRuleset({ macAddress, hostEnd, addresses, firewall, egres
       `iifname "${TAP}" ip daddr ${GATEWAY} icmp type echo-request accept`,
       ipv6 && `iifname "${TAP}" ip6 daddr ${GATEWAY6} icmpv6 type echo-request accept`,
       ipv6 && `${NEIGHBOURS} accept`,
+      hasNames && `iifname "${TAP}" ip daddr ${RESOLVER} meta l4proto { tcp, udp } th dport 53 accept`,
+      // What the namespace's own resolver has asked for.
+      `iifname "${UPLINK}" ct state established accept`,
     ),
     '  }',
     '  chain forward {',
     ...lines(
       'type filter hook forward priority 0; policy drop;',
+      // Before what is open already: a way to another resolver is none any more.
+      hasNames && `iifname "${TAP}" meta l4proto { tcp, udp } th dport ${set(NAME_PORTS)} ${refuse}`,
       'ct state established,related accept',
       'ct state invalid drop',
       `iifname "${UPLINK}" oifname "${TAP}" goto arriving`,
@@ -143,11 +154,25 @@ export function machineRuleset({ macAddress, hostEnd, addresses, firewall, egres
     ),
     '  }',
     '  chain owner_leaving {',
-    ...lines(...firewallRules(firewall, 'out', refuse)),
+    ...lines(...ownerLeaving(firewall, refuse, hasNames)),
     '  }',
     '}',
     '',
   ].join('\n')
+}
+
+/** What the machine's resolver put into the sets stays; all else is as if it had never been there. */
+function emptyTable(hasNames = false): string[] {
+  const table = `table inet ${MACHINE_TABLE}`
+  return hasNames ? [nameTable(MACHINE_TABLE), `flush ${table}`] : [table, `delete ${table}`]
+}
+
+/** What is allowed by name comes first, and what is denied by name when nothing else allows it. */
+function ownerLeaving(firewall: FirewallPolicy, refuse: string, hasNames = false): string[] {
+  const rules = firewallRules(firewall, 'out', refuse)
+  if (!hasNames) return rules
+  const denied = `ip daddr @${DENIED_SET} ${refuse}`
+  return [`ip daddr @${ALLOWED_SET} accept`, ...rules.slice(0, -1), denied, rules.at(-1)!]
 }
 
 /** One line for each rule of the direction, then its default. */

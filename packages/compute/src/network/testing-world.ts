@@ -11,7 +11,9 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 /** This host, as the world sees it. */
 export const HOST = '198.51.100.1'
 export const INTERNET = '198.51.100.2'
-/** It resolves every name to `INTERNET`. */
+/** Another address of the internet, where names are resolved as well. */
+export const ELSEWHERE = '203.0.113.2'
+/** It resolves every name to `INTERNET`, but for those that say their address: `203-0-113-2.any`. */
 export const PRIVATE = '10.99.0.2'
 export const METADATA = '169.254.169.254'
 
@@ -23,6 +25,7 @@ const PORTS = ['80', '81', '25', '465', '587']
 export async function startWorld(): Promise<() => Promise<void>> {
   const run = (line: string) => runCommand('sh', ['-ec', line])
   const remove = () => run(`ip link delete ${LINK} || :; ip netns delete ${NAME} || :`)
+  const beyond = [ELSEWHERE, PRIVATE, METADATA]
   const inWorld = (line: string) => `ip -n ${NAME} ${line}; `
   await run(
     `ip netns add ${NAME}; ip link add ${LINK} type veth peer name out netns ${NAME}; ` +
@@ -30,16 +33,15 @@ export async function startWorld(): Promise<() => Promise<void>> {
       inWorld(`address add ${INTERNET}/30 dev out`) +
       inWorld('link set lo up') +
       inWorld('link set out up') +
-      inWorld(`address add ${PRIVATE}/32 dev lo`) +
-      inWorld(`address add ${METADATA}/32 dev lo`) +
-      `ip route add ${PRIVATE}/32 via ${INTERNET}; ip route add ${METADATA}/32 via ${INTERNET}`,
+      beyond.map((address) => inWorld(`address add ${address}/32 dev lo`)).join('') +
+      beyond.map((address) => `ip route add ${address}/32 via ${INTERNET}; `).join(''),
   ).catch(async (error) => {
     await remove()
     throw error
   })
   const script = join(import.meta.dirname, 'testing-world-servers.ts')
   const child = spawn('ip', ['netns', 'exec', NAME, process.execPath, script, ...PORTS], {
-    env: { ...process.env, ANSWER: INTERNET, RESOLVER: PRIVATE },
+    env: { ...process.env, ANSWER: INTERNET, RESOLVERS: `${PRIVATE} ${ELSEWHERE}` },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   await once(child.stdout, 'data')

@@ -201,7 +201,7 @@ export function createBeginnings(options: BeginningsOptions) {
     const machine = pool.take(keyOf(spec))
     if (!machine) return undefined
     try {
-      if (!isDeepStrictEqual(network, closedNetwork)) await world.applyNetwork(machine.guest.id, network)
+      if (!isDeepStrictEqual(network, closedNetwork)) await world.applyNetwork(machine.guest, network)
       await withMonitor(machine.guest.monitor, ({ execute }) => execute('cont'))
       return machine
     } catch (error) {

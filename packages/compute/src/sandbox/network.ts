@@ -1,24 +1,29 @@
+import type { NameRules } from '../network/name-rules.ts'
 import { type FirewallRule, isNetwork, type NetworkPolicy } from '../network/network-policy.ts'
-import { checkNetwork, type SandboxNetwork } from '../sandbox-network.ts'
-import { SandboxError } from '../sandbox-runtime.ts'
+import { checkNetwork, isDomain, type SandboxNetwork } from '../sandbox-network.ts'
 
 /**
- * What a sandbox may reach, as rules of its machine: what is allowed by name of a network comes first. Nobody reaches a
- * sandbox. Throws `spec_invalid`, and `unsupported` for names of the domain name system.
+ * What a sandbox may reach, as rules of its machine: what is allowed comes first. Nobody reaches a sandbox. Rules by name
+ * are there only where a name makes a difference, since they take a resolver. Throws `spec_invalid`.
  */
-export function policyOf(network: SandboxNetwork): NetworkPolicy {
+export function namesAndPolicyOf(network: SandboxNetwork): { policy: NetworkPolicy; names?: NameRules } {
   checkNetwork(network)
-  const names = [...network.allowOut, ...network.denyOut].filter((entry) => !isNetwork(entry))
-  if (names.length > 0)
-    throw new SandboxError('unsupported', `No rules by name are possible here: ${names.join(', ')}`)
-  const rules = (action: FirewallRule['action'], networks: string[]) =>
-    networks.map((cidr): FirewallRule => ({ action, direction: 'out', protocol: 'any', cidr }))
+  const { allowInternet, allowOut, denyOut } = network
+  const rules = (action: FirewallRule['action'], list: string[]) =>
+    list.filter(isNetwork).map((cidr): FirewallRule => ({ action, direction: 'out', protocol: 'any', cidr }))
+  const names = { allow: allowOut.filter(isDomain), deny: denyOut.filter(isDomain), isOpen: allowInternet }
+  const isByName = allowInternet
+    ? names.deny.length > 0 || (names.allow.length > 0 && denyOut.length > 0)
+    : names.allow.length > 0
   return {
-    firewall: {
-      defaultIn: 'deny',
-      defaultOut: network.allowInternet ? 'allow' : 'deny',
-      rules: [...rules('allow', network.allowOut), ...rules('deny', network.denyOut)],
+    policy: {
+      firewall: {
+        defaultIn: 'deny',
+        defaultOut: allowInternet ? 'allow' : 'deny',
+        rules: [...rules('allow', allowOut), ...rules('deny', denyOut)],
+      },
+      ports: [],
     },
-    ports: [],
+    ...(isByName && { names }),
   }
 }

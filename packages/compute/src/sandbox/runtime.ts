@@ -25,7 +25,7 @@ import { sandboxRecipes, sandboxTemplates } from './image/recipes.ts'
 import { createKeeper } from './keeper.ts'
 import { createLinks } from './links.ts'
 import { beginFromState, machineAt, renew } from './machine.ts'
-import { policyOf } from './network.ts'
+import { namesAndPolicyOf } from './network.ts'
 import { type Machine, openRecords } from './records.ts'
 import { createSnapshots } from './snapshots.ts'
 import { createSandboxWorld } from './world.ts'
@@ -101,7 +101,15 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   })
   const { begin, discard, pool } = beginnings
   const keeper = createKeeper({ dataFolder, world, users, links, records, clock })
-  await Promise.all([...records.machines.values()].map(keeper.takeOver))
+  const takeOver = async (machine: Machine) => {
+    await keeper.takeOver(machine)
+    const { guest, record } = machine
+    if (record.state === 'running')
+      await world
+        .keepNetwork(guest, record.sandbox!.network)
+        .catch((error) => log.info({ err: error }, `Sandbox ${record.sandbox!.id} resolves no names`))
+  }
+  await Promise.all([...records.machines.values()].map(takeOver))
 
   const known = (id: string) => {
     const machine = bySandbox.get(id)
@@ -217,7 +225,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
         const sandbox = { ...machine.record.sandbox!, network }
         machine.record = { ...machine.record, sandbox }
         await records.write(machine)
-        if (machine.record.state === 'running') await world.applyNetwork(machine.guest.id, network)
+        if (machine.record.state === 'running') await world.applyNetwork(machine.guest, network)
       }),
 
     hasNetworks: () => networks.isPossible(),
@@ -248,7 +256,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
 }
 
 async function checkNetworkIsPossible(networks: MachineNetworks, network: SandboxNetwork = closedNetwork) {
-  policyOf(network)
+  namesAndPolicyOf(network)
   if (!isDeepStrictEqual(network, closedNetwork) && !(await networks.isPossible()))
     throw new SandboxError('unsupported', 'This host allows sandboxes no networks')
 }

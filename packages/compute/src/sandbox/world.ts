@@ -9,7 +9,7 @@ import { giveFolder, type MachineUsers, makeFolder } from '../qemu/machine-users
 import { closedNetwork, type SandboxNetwork } from '../sandbox-network.ts'
 import type { SandboxSize } from '../sandbox-runtime.ts'
 import type { Around } from './machine.ts'
-import { policyOf } from './network.ts'
+import { namesAndPolicyOf } from './network.ts'
 
 export interface SandboxWorldOptions {
   users: MachineUsers
@@ -33,13 +33,30 @@ const groupSize = ({ vcpus, memoryMb }: Pick<SandboxSize, 'vcpus' | 'memoryMb'>)
 export function createSandboxWorld(options: SandboxWorldOptions) {
   const { users, groups, networks } = options
 
-  const applyNetwork = async (id: string, network: SandboxNetwork) => {
-    const policy = policyOf(network)
-    if (await networks.isPossible()) await networks.make(id, { macAddress: macAddress(id), policy })
+  const applyNetwork = async (
+    { id, folder }: Guest,
+    network: SandboxNetwork,
+    joinedFiles: () => Promise<string[]>,
+  ) => {
+    const { policy, names } = namesAndPolicyOf(network)
+    if (!(await networks.isPossible())) return
+    const rights = names && { user: await users.of(id, folder), limits: await joinedFiles() }
+    await networks.make(id, {
+      ...{ macAddress: macAddress(id), policy },
+      ...(names && { names: { ...names, ...rights } }),
+    })
   }
 
   return {
-    applyNetwork,
+    /** Of a machine that runs. */
+    applyNetwork: (guest: Guest, network: SandboxNetwork) =>
+      applyNetwork(guest, network, () => groups.files(guest.id)),
+
+    /** Of a machine that ran while nobody was there: its resolver may have ended, or its rules have been cut short. */
+    async keepNetwork(guest: Guest, network = closedNetwork): Promise<void> {
+      if (namesAndPolicyOf(network).names && (await networks.isPossible()))
+        await this.applyNetwork(guest, network)
+    },
 
     host: async () => ({
       accelerator: (await options.acceleration()).accelerator,
@@ -53,12 +70,10 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
       await makeFolder(guest.folder, user)
       await giveFolder(guest.folder, user)
       const isOwn = await networks.isPossible()
-      const [limits] = await Promise.all([
-        groups
-          .isPossible()
-          .then((isPossible) => (isPossible ? groups.make(guest.id, groupSize({ vcpus, memoryMb })) : [])),
-        applyNetwork(guest.id, network),
-      ])
+      const made = groups
+        .isPossible()
+        .then((isPossible) => (isPossible ? groups.make(guest.id, groupSize({ vcpus, memoryMb })) : []))
+      const [limits] = await Promise.all([made, applyNetwork(guest, network, () => made)])
       return {
         accelerator: (await options.acceleration()).accelerator,
         clockOptions: await options.clockOptions,
@@ -72,6 +87,7 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
     /** Ends the machine, and what it took of the host but its folder. */
     async stop(guest: Guest): Promise<void> {
       await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
+      // Before its groups, which its resolver is in as well.
       if (await networks.isPossible()) await networks.remove(guest.id)
       if (await groups.isPossible()) await groups.remove(guest.id)
     },

@@ -1,0 +1,100 @@
+import { chmod, chown, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunAs } from '@coinrack/host/as-user.ts'
+import {
+  AlreadyRunsError,
+  adoptDetached,
+  startDetached,
+  stopDetached,
+} from '@coinrack/host/detached-process.ts'
+import { namespaceFile, RESOLVER } from './addresses.ts'
+import type { NameRules } from './name-rules.ts'
+
+/*
+ * The resolver of a machine that has rules by name: a program in the machine's namespace, where it takes the place of
+ * the operator's resolver, and outlives the service as the machine does.
+ */
+
+/** Emptied by a reboot, which ends resolvers as well. */
+const FOLDER = '/run/coinrack/resolvers'
+const SCRIPT = join(import.meta.dirname, 'name-resolver.sh')
+const PROGRAM = join(import.meta.dirname, 'name-resolver.py')
+const READY_MS = 20_000
+const POLL_MS = 5
+
+export interface ResolverRights {
+  /** Whom it runs as. Default: nobody. */
+  user?: Pick<RunAs, 'uid' | 'gid'>
+  /** Of the control groups that it joins: files that take its number. */
+  limits?: string[]
+}
+
+const NOBODY = { uid: 65_534, gid: 65_534 }
+
+const filesOf = (id: string) => {
+  const folder = join(FOLDER, id)
+  const file = (name: string) => join(folder, name)
+  return {
+    folder,
+    rules: file('rules.json'),
+    program: file('resolver.py'),
+    pidFile: file('pid'),
+    logFile: file('log'),
+  }
+}
+
+/** What the resolver goes by from the next query on, whether it runs already or not. */
+export async function writeNameRules(
+  id: string,
+  { allow, deny, isOpen }: NameRules,
+  resolvers: string[],
+  { user = NOBODY }: ResolverRights,
+): Promise<void> {
+  const { folder, rules } = filesOf(id)
+  await mkdir(folder, { recursive: true, mode: 0o755 })
+  const part = `${rules}.part`
+  await writeFile(part, JSON.stringify({ resolvers, allow, deny, isOpen }), { mode: 0o640 })
+  await chown(part, 0, user.gid)
+  await rename(part, rules)
+}
+
+/** Starts the resolver unless it runs. It answers when this returns. */
+export async function keepResolver(
+  id: string,
+  { user = NOBODY, limits = [] }: ResolverRights,
+): Promise<void> {
+  const { rules, program, pidFile, logFile } = filesOf(id)
+  if (await adoptDetached(pidFile)) return
+  await rm(logFile, { force: true })
+  await copyFile(PROGRAM, program)
+  await chmod(program, 0o644)
+  const words = ['/usr/bin/python3', '-I', program, rules, RESOLVER]
+  await startDetached({
+    name: `The resolver of ${id}`,
+    command: '/bin/sh',
+    args: [SCRIPT, String(user.uid), String(user.gid), ...limits, '--', ...words],
+    within: ['nsenter', `--net=${namespaceFile(id)}`],
+    pidFile,
+    logFile,
+  }).catch((error) => {
+    if (!(error instanceof AlreadyRunsError)) throw error
+  })
+  for (let waited = 0; waited < READY_MS; waited += POLL_MS) {
+    if (/^ready$/m.test(await readFile(logFile, 'utf8').catch(() => ''))) return
+    await sleep(POLL_MS)
+  }
+  const said = await readFile(logFile, 'utf8').catch(() => '')
+  await stopResolver(id)
+  throw new Error(`The resolver of ${id} does not answer: ${said.slice(-2_000)}`)
+}
+
+/** Nothing of the resolver is left. One that is not there is fine. */
+export async function stopResolver(id: string): Promise<void> {
+  const { folder, pidFile } = filesOf(id)
+  await stopDetached(pidFile, { signal: 'SIGKILL', timeoutMs: 0 })
+  await rm(folder, { recursive: true, force: true })
+}
+
+/** Of a machine whose resolver runs, its process. */
+export const resolverProcess = (id: string): Promise<number | undefined> => adoptDetached(filesOf(id).pidFile)

@@ -1,0 +1,60 @@
+/** Rules by name of the domain name system: `example.com` is that one, `*.example.com` all below it. */
+export interface NameRules {
+  /** Resolved, and reached. */
+  allow: string[]
+  /** Neither, unless the other list has it too. */
+  deny: string[]
+  /** Whether all others are resolved. */
+  isOpen: boolean
+}
+
+/** In the table of a machine: where its resolver puts what names resolve to. */
+export const ALLOWED_SET = 'allowed_names'
+export const DENIED_SET = 'denied_names'
+/** Of each set. What finds no room there is not resolved. */
+const MOST_ADDRESSES = 16_384
+/** Beside an address stands the entry of a list that it is there by, as far as it fits. */
+const COMMENT_LENGTH = 120
+
+/** A script for `nft -f` that makes sure of the sets, and changes nothing of them. */
+export const nameTable = (table: string) =>
+  [
+    `table inet ${table} {`,
+    ...[ALLOWED_SET, DENIED_SET].map(
+      (name) => `  set ${name} { type ipv4_addr; flags timeout; size ${MOST_ADDRESSES}; }`,
+    ),
+    '}',
+    '',
+  ].join('\n')
+
+interface NftSet {
+  name: string
+  elem?: ({ elem: { val: string; comment?: string } } | string)[]
+}
+
+/**
+ * A script for `nft -f` that removes the addresses of entries that are in their list no more.
+ * @param listing of `nft -j list table`
+ */
+export function forgetOthers(listing: string, table: string, { allow, deny }: NameRules): string {
+  const { nftables } = JSON.parse(listing) as { nftables: { set?: NftSet }[] }
+  const lists = new Map([
+    [ALLOWED_SET, allow],
+    [DENIED_SET, deny],
+  ])
+  return nftables
+    .flatMap(({ set }) => {
+      const entries = set && lists.get(set.name)
+      if (!entries) return []
+      const kept = new Set(entries.map((entry) => entry.slice(-COMMENT_LENGTH)))
+      return (set.elem ?? [])
+        .map((one) => (typeof one === 'string' ? { val: one, comment: '' } : one.elem))
+        .filter(({ comment = '' }) => !kept.has(comment))
+        .map(({ val }) => ({ val, where: `inet ${table} ${set.name}` }))
+    })
+    .map(
+      // One whose time ended meanwhile is nothing that could be deleted.
+      ({ val, where }) => `add element ${where} { ${val} }\ndelete element ${where} { ${val} }\n`,
+    )
+    .join('')
+}
