@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runTask } from './sandbox-channel.suite.ts'
 import type { SandboxChannel } from './sandbox-channel.ts'
+import { closedNetwork } from './sandbox-network.ts'
 import type { SandboxError, SandboxErrorCode, SandboxRuntime, SandboxSpec } from './sandbox-runtime.ts'
 import { makeSandboxId, makeSnapshotId } from './testing.ts'
 
@@ -102,6 +103,22 @@ export function sandboxRuntimeSuite(name: string, make: () => Promise<RuntimeUnd
       expect(await seen(spec.id)).toMatchObject({ state: 'running', ranMs: expect.any(Number) })
       expect((await subject.traces(spec.id)).filter((trace) => trace.startsWith('process'))).toHaveLength(1)
       expect(await run(spec.id, 'echo "$GREETING"')).toBe(`it's "me"`)
+    })
+
+    test('default: what it may reach is changed while it runs, by network and by name', async () => {
+      const network = {
+        allowInternet: false,
+        allowOut: ['pypi.org', '*.example.com', '198.51.100.0/24'],
+        denyOut: ['a.example.com'],
+      }
+      const isPossible = await runtime.hasNetworks()
+      expect(await codeOf(runtime.applyNetwork(spec.id, network))).toBe(isPossible ? 'none' : 'unsupported')
+      await runtime.applyNetwork(spec.id, closedNetwork)
+      for (const entry of ['PyPI.org', '*', 'pypi.org; drop', '1.2.3.4/33'])
+        expect(await codeOf(runtime.applyNetwork(spec.id, { ...network, denyOut: [entry] }))).toBe(
+          'spec_invalid',
+        )
+      expect(await codeOf(runtime.applyNetwork(makeSandboxId(), closedNetwork))).toBe('sandbox_unknown')
     })
 
     test('behavior: what it ran is counted, and ensure again changes nothing', async () => {

@@ -138,10 +138,6 @@ export const errors = {
     status: 422,
     fix: 'Use base, code-interpreter, or the id of a ready snapshot from list_sandbox_snapshots with its tariff.',
   },
-  invalid_network: {
-    status: 422,
-    fix: 'List networks such as 198.51.100.0/24 and names such as *.example.com.',
-  },
   unknown_context: { status: 422, fix: 'Use the name of a context of this language, or a new name.' },
   unknown_language: { status: 422, fix: 'Make the sandbox with the template code-interpreter.' },
   task_refused: { status: 422, fix: 'Name a user, a folder and a program that exist in the sandbox.' },

@@ -4,12 +4,15 @@ import { listOperation, operation } from './operation.ts'
 import { Hostname } from './vps.ts'
 
 const PORT = /^\d{1,5}(-\d{1,5})?$/
-const OCTET = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)'
+const OCTET = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const NETWORK = new RegExp(
   `^(${OCTET}(\\.${OCTET}){3}(/(3[0-2]|[12]?\\d))?|[\\da-fA-F:]*:[\\da-fA-F:]*(/(12[0-8]|1[01]\\d|[1-9]?\\d))?)$`,
 )
 /** What the pattern leaves open of IPv6: how many groups there are. */
 const isAddress = (text: string) => !text.includes(':') || URL.canParse(`http://[${text.split('/')[0]}]`)
+
+/** Whether the text is an address or a network of IPv4 or IPv6. */
+export const isCidr = (text: string) => NETWORK.test(text) && isAddress(text)
 
 const isPortSpan = (text: string) => {
   const [from, to = from] = text.split('-').map(Number)

@@ -3,6 +3,7 @@ import { balanceFields } from './balance.ts'
 import { Environment } from './guest-shapes.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
+import { Network, NetworkInput } from './sandbox-network.ts'
 import { sandboxTariffs, tariffNames } from './sandbox-tariffs.ts'
 import { formatUsd, PlainText, paging, Timestamp, Usd, WaitSeconds } from './wire.ts'
 
@@ -31,21 +32,6 @@ export const sandboxReasons = [
 
 const DAY_S = 86_400
 const LANGUAGE_NAMES = 'base, code-interpreter'
-
-const NetworkEntry = z.string().min(1).max(255)
-const NetworkInput = z
-  .strictObject({
-    allow_internet: z.boolean().default(true),
-    allow_out: z.array(NetworkEntry).max(100).default([]).describe('Networks and names, as *.example.com'),
-    deny_out: z.array(NetworkEntry).max(100).default([]),
-  })
-  .describe('allow_out wins over deny_out')
-
-const Network = z.object({
-  allow_internet: z.boolean(),
-  allow_out: z.array(z.string()),
-  deny_out: z.array(z.string()),
-})
 
 const Metadata = z
   .record(z.string().max(100), z.string().max(1000))
@@ -100,6 +86,7 @@ const start = [
   'account_owes',
   'budget_exceeded',
   'capacity',
+  'network_unavailable',
   'sandboxes_unavailable',
 ] as const
 
@@ -146,7 +133,7 @@ export const sandboxes = {
       network: NetworkInput.optional().describe('Default: the internet, where the host has networks'),
     }),
     output: paidAnswer,
-    errors: [...start, 'unknown_template', 'network_unavailable', 'invalid_network'],
+    errors: [...start, 'unknown_template'],
     example: { tariff: 'micro', timeout: 300 },
     next: useIt,
   }),
@@ -217,12 +204,12 @@ export const sandboxes = {
     path: '/sandboxes/{id}/network',
     summary: 'Say what a sandbox may reach',
     description:
-      'Takes the place of what was before, while it runs; connections that stay allowed go on. The host, other machines, private networks and mail are never reached.',
+      'Takes the place of what was before, while it runs; connections that stay allowed go on. With names in a list, names are resolved by its own resolver alone, which refuses the others. The host, other machines, private networks and mail are never reached.',
     effect: 'write',
     idempotent: true,
     input: z.strictObject({ ...sandbox, ...NetworkInput.shape }),
     output: answer,
-    errors: ['sandbox_not_running', 'network_unavailable', 'invalid_network', 'sandboxes_unavailable'],
+    errors: ['sandbox_not_running', 'network_unavailable', 'sandboxes_unavailable'],
     example: { ...sandboxExample, allow_internet: false, allow_out: ['pypi.org'] },
   }),
   pauseSandbox: operation({

@@ -10,6 +10,7 @@ export async function networkTraces(id: string): Promise<string[]> {
   return [
     ...(existsSync(namespaceFile(id)) ? ['namespace'] : []),
     ...(existsSync(`/sys/class/net/${linkName(id)}`) ? ['link'] : []),
+    ...(existsSync(`/run/coinrack/resolvers/${id}`) ? ['resolver'] : []),
     ...(slot === undefined ? [] : ['slot', ...(await rulesTo(linkAddresses(slot).machine))]),
   ]
 }

@@ -1,30 +1,31 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { linkAddresses } from '../network/addresses.ts'
 import { slotOf } from '../network/link-slots.ts'
 import { createMachineNetworks } from '../network/machine-networks.ts'
 import { defaultEgress } from '../network/machine-ruleset.ts'
+import { resolverProcess } from '../network/name-resolver.ts'
 import { networkTraces } from '../network/testing.ts'
-import { HOST, INTERNET, METADATA, PRIVATE, startWorld } from '../network/testing-world.ts'
+import { ELSEWHERE, HOST, INTERNET, METADATA, PRIVATE, startWorld } from '../network/testing-world.ts'
 import { runTask } from '../sandbox-channel.suite.ts'
 import { closedNetwork, openNetwork, type SandboxNetwork } from '../sandbox-network.ts'
 import type { SandboxSpec } from '../sandbox-runtime.ts'
 import { makeSandboxSpec } from '../testing.ts'
 import type { Sandboxes } from './runtime.ts'
-import { folderOf, makeSandboxes } from './testing.ts'
+import { folderOf, groupsOf, makeSandboxes, PARENT } from './testing.ts'
 
 /** A real sandbox on this host, and a world around it. The rules themselves are tested in `network/`. */
 describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 4 * 60_000 }, () => {
   let sandboxes: Sandboxes & { dataFolder: string }
   let spec: SandboxSpec
+  const networks = createMachineNetworks({ ...defaultEgress, resolvers: [PRIVATE] }, { info: () => {} })
   let stopWorld: () => Promise<void>
   const size = { vcpus: 0.25, memoryMb: 256, diskGb: 2 }
 
   beforeAll(async () => {
     stopWorld = await startWorld()
-    const log = { info: () => {} }
-    const networks = createMachineNetworks({ ...defaultEgress, resolvers: [PRIVATE] }, log)
     sandboxes = await makeSandboxes({ networks })
     await sandboxes.keepTemplate('base', size)
     spec = makeSandboxSpec({ ...size, network: openNetwork })
@@ -80,15 +81,47 @@ describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 
     expect(await fromInside(PRIVATE, 80)).toBe('no')
   })
 
+  test('behavior: by name, also after a pause, and after the service and the resolver were killed', async () => {
+    const byName = { allowInternet: false, allowOut: ['good.example', '*.wide.example'] }
+    await apply(byName)
+    const isByName = async () => {
+      expect(await fromInside(ELSEWHERE, 80)).toBe('no')
+      expect(await fromInside('good.example', 80)).toBe(`caller ${HOST}`)
+      expect(await fromInside('203-0-113-2.other.example', 80)).toBe('no')
+      expect(await fromInside('10-99-0-2.wide.example', 80)).toBe('no')
+      expect(await fromInside(ELSEWHERE, 80)).toBe('no')
+    }
+    await isByName()
+    expect(await fromInside('203-0-113-2.wide.example', 80)).toBe(`caller ${HOST}`)
+    await sandboxes.runtime.pause(spec.id)
+    await sandboxes.runtime.resume(spec.id)
+    await isByName()
+
+    const machineId = (await folderOf(sandboxes.dataFolder, spec.id))!.split('/').at(-1)!
+    const resolver = (await resolverProcess(machineId))!
+    expect(await readFile(`/proc/${resolver}/cgroup`, 'utf8')).toContain(`${PARENT}/${machineId}\n`)
+    await sandboxes.close()
+    process.kill(resolver, 'SIGKILL')
+    sandboxes = await makeSandboxes({ networks, dataFolder: sandboxes.dataFolder })
+    expect(await resolverProcess(machineId)).not.toBe(resolver)
+    await isByName()
+    await apply(openNetwork)
+    expect(await fromInside('other.example', 80)).toBe(`caller ${HOST}`)
+    expect(await resolverProcess(machineId)).toBeUndefined()
+  })
+
   test('behavior: what it may reach stays so over a pause; nothing is left of its network', async () => {
-    await apply({ allowInternet: false, allowOut: [INTERNET] })
+    await apply({ allowInternet: false, allowOut: [INTERNET, 'good.example'] })
     const machineId = (await folderOf(sandboxes.dataFolder, spec.id))!.split('/').at(-1)!
     await sandboxes.runtime.pause(spec.id)
     expect(await networkTraces(machineId)).toEqual([])
     await sandboxes.runtime.resume(spec.id)
     expect(await fromInside(INTERNET, 80)).toBe(`caller ${HOST}`)
     expect(await fromInside(INTERNET, 25)).toBe('no')
+    const resolver = (await resolverProcess(machineId))!
     await sandboxes.runtime.destroy(spec.id)
     expect(await networkTraces(machineId)).toEqual([])
+    expect(() => process.kill(resolver, 0)).toThrow()
+    expect(await groupsOf(machineId)).toEqual([])
   })
 })

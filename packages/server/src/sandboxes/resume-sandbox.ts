@@ -1,13 +1,14 @@
 import { announce } from '../database/changes.ts'
 import { OperationError } from '../errors.ts'
 import type { Handler } from '../handler.ts'
+import { noNetworks } from './choose-network.ts'
 import { driveSandbox } from './drive-sandbox.ts'
 import { holdFirstMinute } from './hold-first-minute.ts'
 import { sandboxesOf, takeRoom } from './placement.ts'
 import { sandboxById, updateSandbox } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 import { paidAnswer, unreachable } from './start-sandbox.ts'
-import { DAMAGED } from './step-sandbox.ts'
+import { DAMAGED, NO_NETWORK } from './step-sandbox.ts'
 
 export const resumeSandbox: Handler<'resumeSandbox'> = async (call) => {
   const { input, caller, db, services, fail } = call
@@ -51,7 +52,9 @@ export const resumeSandbox: Handler<'resumeSandbox'> = async (call) => {
   return paidAnswer(db, services, caller.accountId, wanted)
 }
 
-const refusal = (row: Parameters<typeof unreachable>[0]) =>
-  row.failure === DAMAGED
-    ? new OperationError('sandbox_damaged', `Sandbox ${row.id}: ${row.failure}`)
-    : unreachable(row)
+function refusal(row: Parameters<typeof unreachable>[0]) {
+  if (row.failure === NO_NETWORK) return noNetworks()
+  if (row.failure === DAMAGED)
+    return new OperationError('sandbox_damaged', `Sandbox ${row.id}: ${row.failure}`)
+  return unreachable(row)
+}

@@ -73,7 +73,7 @@ describe('create_sandbox', () => {
   test.each([
     ['template', { template: 'none-such' }, 422, 'unknown_template'],
     ['snapshot', { template: `snp_${'0'.repeat(26)}` }, 422, 'unknown_template'],
-    ['network', { network: { allow_out: ['not a name'] } }, 422, 'invalid_network'],
+    ['network', { network: { allow_out: ['not a name'] } }, 422, 'invalid_input'],
     ['tariff', { tariff: 'huge' }, 422, 'invalid_input'],
     ['name of a variable', { env: { 'A B': '1' } }, 422, 'invalid_input'],
     ['timeout', { timeout: 86_401 }, 422, 'invalid_input'],

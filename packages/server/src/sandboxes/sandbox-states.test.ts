@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SandboxError } from '@coinrack/compute/sandbox-runtime.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { expectBooksToBalance } from '../ledger/testing.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import { type Buyer, buyerOf } from './testing.ts'
@@ -166,7 +167,35 @@ describe('set_sandbox_network', () => {
     expect(body.sandbox.network.allow_internet).toBe(false)
     const refused = await poor.create({ network: { allow_internet: true } })
     expect([refused.status, refused.body.code]).toEqual([503, 'network_unavailable'])
+    for (const network of [{ allow_out: ['pypi.org'] }, { deny_out: ['pypi.org'] }]) {
+      const { status, body } = await poor.create({ network: { allow_internet: false, ...network } })
+      expect([status, body.code]).toEqual([503, 'network_unavailable'])
+    }
     await other.close()
+  })
+
+  test('error: a host that has networks no more, for what was made when it had', async () => {
+    const hasNetworks = vi.spyOn(service.runtime, 'hasNetworks').mockResolvedValue(true)
+    const ensure = vi
+      .spyOn(service.runtime, 'ensure')
+      .mockRejectedValue(new SandboxError('unsupported', 'scripted'))
+    const { status, body } = await buyer.create({
+      network: { allow_internet: false, allow_out: ['pypi.org'] },
+    })
+    expect([status, body.code]).toEqual([503, 'network_unavailable'])
+    expect((await buyer.balance()).held).toBe('0.00')
+    ensure.mockRestore()
+    hasNetworks.mockRestore()
+  })
+
+  test('behavior: names are kept in one form', async () => {
+    const id = await buyer.sandbox({
+      ...forEver,
+      network: { allow_internet: false, allow_out: ['PyPI.org.', '*.Bücher.example'] },
+    })
+    const { body } = await buyer.ask('GET', `/sandboxes/${id}`)
+    expect(body.network.allow_out).toEqual(['pypi.org', '*.xn--bcher-kva.example'])
+    await buyer.kill(id)
   })
 })
 

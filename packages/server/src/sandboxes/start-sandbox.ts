@@ -3,11 +3,13 @@ import { OperationError } from '../errors.ts'
 import type { Call } from '../handler.ts'
 import { balanceNow } from '../ledger/balance-view.ts'
 import type { Services } from '../services.ts'
+import { noNetworks } from './choose-network.ts'
 import { driveSandbox } from './drive-sandbox.ts'
 import { holdFirstMinute } from './hold-first-minute.ts'
 import { noRoom, takeRoom } from './placement.ts'
 import { insertSandbox, type NewSandbox, type SandboxRow } from './sandbox-store.ts'
 import { sandboxView } from './sandbox-view.ts'
+import { NO_NETWORK } from './step-sandbox.ts'
 
 type Chosen = Omit<NewSandbox, 'counted_for' | 'held' | 'created_at' | 'seen_at' | 'expires_at'>
 
@@ -43,13 +45,14 @@ export async function startSandbox(
 
 /**
  * Waits until a new sandbox runs.
- * @throws OperationError `capacity` when none can be made now; nothing was charged
+ * @throws OperationError `capacity` when none can be made now, `network_unavailable` when never; nothing was charged
  */
 export async function awaitStart(
   { services, caller }: Pick<Call<'createSandbox'>, 'services' | 'caller'>,
   id: string,
 ) {
   const row = await driveSandbox(services, id, ({ state }) => state !== 'starting')
+  if (row.failure === NO_NETWORK) throw noNetworks()
   if (row.state === 'failed') throw noRoom(row.failure ?? 'The sandbox did not start')
   return paidAnswer(services.db, services, caller.accountId, row)
 }

@@ -20,6 +20,7 @@ import { tellEnded, tellPaused, tellStarted } from './tell-sandbox.ts'
 const MOST_ATTEMPTS = 3
 
 export const DAMAGED = 'What was kept of it cannot be read'
+export const NO_NETWORK = 'This host gives sandboxes no such network'
 
 /** What a customer is told: a runtime's own words are about the operator's host. */
 const WHY: Partial<Record<SandboxErrorCode, string>> = {
@@ -28,7 +29,7 @@ const WHY: Partial<Record<SandboxErrorCode, string>> = {
   snapshot_damaged: 'The snapshot cannot be read',
   state_damaged: DAMAGED,
   spec_invalid: 'This host cannot run such a sandbox',
-  unsupported: 'This host gives sandboxes no such network',
+  unsupported: NO_NETWORK,
   no_space: 'The host had no room for it',
   sandbox_unknown: 'What it was made from is gone',
   sandbox_ended: 'What it was made from is gone',
