@@ -51,6 +51,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
     COINRACK_LOG_LEVEL: 'warn',
     // The boot of a template takes a minute, which only tests of clones wait for.
     COINRACK_INSTANT_VPS: process.env.COINRACK_INSTANT_VPS ?? 'off',
+    COINRACK_SANDBOXES: 'false',
     ...settings,
   }
   const run = async (script: string, ...args: string[]) =>

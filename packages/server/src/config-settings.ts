@@ -228,7 +228,7 @@ export const settings = {
     name: 'COINRACK_SANDBOXES',
     doc: 'Whether this host runs code sandboxes. Their templates are built at the first start, which takes minutes; until then, and where it is `false`, `create_sandbox` answers 503.',
     schema: values.flag,
-    default: 'false',
+    default: 'true',
   },
   sandboxPool: {
     name: 'COINRACK_SANDBOX_POOL',
