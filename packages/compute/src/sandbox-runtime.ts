@@ -130,7 +130,7 @@ export type SandboxErrorCode =
   | 'template_not_ready'
   /** This host can never make such a sandbox, or do such a thing. */
   | 'spec_invalid'
-  /** This host allows sandboxes no networks, or no rules by name. */
+  /** This host allows sandboxes no networks. */
   | 'unsupported'
   | 'no_space'
   | 'sandbox_unknown'

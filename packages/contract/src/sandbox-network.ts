@@ -45,7 +45,7 @@ const Entries = z
 
 export const NetworkInput = z
   .strictObject({
-    allow_internet: z.boolean().default(true).describe('What is reached that no list has'),
+    allow_internet: z.boolean().default(true).describe('Whether what is in no list is reached'),
     allow_out: Entries.describe('Networks, and names: example.com is that one, *.example.com all below it'),
     deny_out: Entries,
   })

@@ -111,6 +111,10 @@ export class Sandbox implements AsyncDisposable {
   /** Gives it so many seconds from now on. */
   setTimeout = (seconds: number) => this.client.setSandboxTimeout({ sandbox_id: this.id, timeout: seconds })
 
+  /** Says what it may reach, in place of what was said before. */
+  setNetwork = (network: Omit<Input<'setSandboxNetwork'>, 'sandbox_id'>) =>
+    this.client.setSandboxNetwork({ ...network, sandbox_id: this.id })
+
   /** Keeps memory and disk, and costs nothing until `resume`. */
   pause = () => this.client.pauseSandbox({ sandbox_id: this.id })
   resume = () => this.client.resumeSandbox({ sandbox_id: this.id })

@@ -19,7 +19,6 @@ import dns.edns
 import dns.exception
 import dns.flags
 import dns.message
-import dns.query
 import dns.rcode
 import dns.rdataclass
 import dns.rdatatype
@@ -170,8 +169,8 @@ class Resolver:
         query = dns.message.make_query(name, rdtype, use_edns=0, payload=DATAGRAM, ednsflags=ednsflags)
         for where in self.file.now().resolvers:
             try:
-                return ask(query, where, timeout=PATIENCE)
-            except (dns.exception.DNSException, OSError):
+                return ask(query, where)
+            except (dns.exception.DNSException, OSError, EOFError):
                 continue
         return None
 
@@ -186,8 +185,51 @@ class Resolver:
                 time.sleep(0.2)
 
 
-def by_udp(query, where, timeout):
-    return dns.query.udp(query, where, timeout=timeout, ignore_unexpected=True)
+def by_udp(query, where):
+    """What is answered by another than the one that was asked, or to another question, is passed over."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        asked.connect((where, PORT))
+        asked.send(query.to_wire())
+        until = time.monotonic() + PATIENCE
+        while (left := until - time.monotonic()) > 0:
+            asked.settimeout(left)
+            found = dns.message.from_wire(asked.recv(65535))
+            if query.is_response(found):
+                return found
+    raise TimeoutError
+
+
+def by_tcp(query, where):
+    with socket.create_connection((where, PORT), PATIENCE) as asked:
+        send_message(asked, query)
+        found = dns.message.from_wire(receive_message(asked))
+    if not query.is_response(found):
+        raise OSError(f"{where} answered something else")
+    return found
+
+
+def send_message(connection, message):
+    wire = message.to_wire()
+    connection.sendall(len(wire).to_bytes(2) + wire)
+
+
+def receive_message(connection):
+    """One that does not come within the patience, as a whole, does not come."""
+    until = time.monotonic() + PATIENCE
+
+    def receive(size):
+        received = b""
+        while len(received) < size:
+            connection.settimeout(max(until - time.monotonic(), 0.001))
+            piece = connection.recv(size - len(received))
+            if not piece:
+                raise EOFError
+            received += piece
+        return received
+
+    wire = receive(int.from_bytes(receive(2)))
+    connection.settimeout(PATIENCE)
+    return wire
 
 
 def refusal(query):
@@ -256,12 +298,11 @@ def serve_connections(resolver, server):
     def converse(connection):
         with connection:
             while True:
-                query, _ = dns.query.receive_tcp(connection, time.time() + PATIENCE)
-                dns.query.send_tcp(connection, resolver.answer(query, dns.query.tcp), time.time() + PATIENCE)
+                query = dns.message.from_wire(receive_message(connection))
+                send_message(connection, resolver.answer(query, by_tcp))
 
     while True:
         connection, _ = server.accept()
-        connection.setblocking(False)
         if not workers.do(lambda connection=connection: converse(connection)):
             connection.close()
 

@@ -138,6 +138,7 @@ describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () =>
     expect(await guest.run(ask)).toBe(INTERNET)
     const bound = `dig @10.0.2.3 -b 10.0.2.15#5555 any.example +short +time=2 +tries=1`
     expect(await guest.run(bound)).toBe(INTERNET)
+    expect(await reach(ELSEWHERE, 853)).toBe(reached)
     await apply({ ...closedNetwork, allowOut: ['good.example', ELSEWHERE] })
     expect(await reach(ELSEWHERE)).toBe(reached)
     for (const line of [ask, `${ask} +tcp`, bound]) expect(await guest.run(line)).not.toContain(INTERNET)
@@ -177,6 +178,22 @@ describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () =>
     expect(await resolve('good.example')).toBe(INTERNET)
     const listed = await inside('nft', 'list', 'set', 'inet', 'coinrack', 'allowed_names')
     expect(listed).toContain(`${INTERNET} timeout 1h expires 59m`)
+  })
+
+  test('behavior: garbage, and connections that say nothing, keep nobody from an answer', async () => {
+    await allow('good.example')
+    const before = await resolverProcess(id)
+    await guest.run(
+      'for size in 1 11 12 13 40 400 1400; do head -c $size /dev/urandom >/dev/udp/10.0.2.3/53; done',
+    )
+    await guest.run('head -c 40 /dev/urandom >/dev/tcp/10.0.2.3/53')
+    const silent = guest.run(
+      'for n in {1..90}; do exec {fd}<>/dev/tcp/10.0.2.3/53; done; for n in {1..200}; do echo x >/dev/udp/10.0.2.3/53; done; sleep 1',
+    )
+    expect(await resolve('good.example')).toBe(INTERNET)
+    await silent
+    await until(async () => (await resolve('good.example', '+tcp')) === INTERNET)
+    expect(await resolverProcess(id)).toBe(before)
   })
 
   test('behavior: a resolver that dies is there again; without rules by name it is gone', async () => {

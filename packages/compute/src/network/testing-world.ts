@@ -19,7 +19,7 @@ export const METADATA = '169.254.169.254'
 
 const NAME = `crworld${process.pid}`
 const LINK = `crw${process.pid}`
-const PORTS = ['80', '81', '25', '465', '587']
+const PORTS = ['80', '81', '25', '465', '587', '853']
 
 /** One at a time on a host: a second one fails, and leaves nothing. @returns what ends it */
 export async function startWorld(): Promise<() => Promise<void>> {
