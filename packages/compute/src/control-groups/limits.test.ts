@@ -37,6 +37,10 @@ test('behavior: a share below a whole processor is had against others, not alone
   expect(written(filesV2(limits)).slice(0, 2)).toEqual(['cpu.max: 100000 100000', 'cpu.weight: 25'])
 })
 
+test('behavior: a clone may fill its memory, which is charged to it twice', () => {
+  expect(limitsOf({ ...size, isClone: true }, disk, undefined).memoryBytes).toBe((2 * 1024 + 512) * 1024 ** 2)
+})
+
 test('behavior: without a disk that can be limited, the rest is', () => {
   const limits = limitsOf(size, disk, undefined)
   expect(filesV1(limits).map(({ controller }) => controller)).toEqual(['cpu', 'cpu', 'cpu', 'memory', 'pids'])

@@ -20,6 +20,11 @@ export interface MachineSize {
   memoryMb: number
   /** Of processor time when the host is busy, in processors. Default: all of `vcpus`. */
   share?: number
+  /**
+   * Its memory is a template's at first. A page that it writes and the template never had is charged to it twice: its own,
+   * and one of zeros in the template's file, which stays there for the next clone.
+   */
+  isClone?: boolean
 }
 
 export interface Limits {
@@ -55,14 +60,14 @@ const THREADS = 128
 
 /** @param device of the host's disk, `8:0` for one; undefined where it cannot be limited */
 export function limitsOf(
-  { vcpus, memoryMb, share = vcpus }: MachineSize,
+  { vcpus, memoryMb, share = vcpus, isClone = false }: MachineSize,
   { megabytes, operations }: DiskLimits,
   device: string | undefined,
 ): Limits {
   return {
     cpuQuota: vcpus * PERIOD,
     cpuShare: share,
-    memoryBytes: (memoryMb + OVERHEAD_MB) * MIB,
+    memoryBytes: ((isClone ? 2 : 1) * memoryMb + OVERHEAD_MB) * MIB,
     processes: THREADS + vcpus,
     ...(device && { disk: { device, bytes: megabytes * MIB, operations } }),
   }

@@ -155,7 +155,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   }
 
   /** Makes what QEMU runs within. Around one that runs already nothing is made: it stays as it was started. */
-  const surround = async (guest: Guest, record: GuestRecord) => {
+  const surround = async (guest: Guest, record: GuestRecord, isClone = false) => {
     const isOwn = await networks.isPossible()
     if (!isOwn && record.addresses?.ipv4) throw unsupported()
     const listen = listenAddress(record.sshAddress)
@@ -164,7 +164,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     if (!(await runningPid(guest))) {
       await giveFolder(guest.folder, owner, filesOfUser(guest))
       if (isOwn) await makeNetwork(guest, record)
-      if (await groups.isPossible()) limits = await groups.make(guest.id, record)
+      if (await groups.isPossible()) limits = await groups.make(guest.id, { ...record, isClone })
     }
     const network: GuestNetwork = isOwn ? { kind: 'tap' } : { kind: 'user', listen }
     return { network, within: isOwn ? networks.enter(guest.id) : [], limits, listen, user: owner }

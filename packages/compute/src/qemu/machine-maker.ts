@@ -47,6 +47,7 @@ export interface MachineMakerOptions {
   surround(
     guest: Guest,
     record: GuestRecord,
+    isClone: boolean,
   ): Promise<Pick<StartOptions, 'network' | 'within' | 'limits' | 'user'>>
   /** Who runs the machine. */
   userOf(guest: Guest): Promise<RunAs | undefined>
@@ -111,7 +112,7 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
     const make = async (template: Template) => {
       const about = { vps: spec.id, template: template.key }
       const begun = performance.now()
-      const surround = async () => ({ ...(await host()), ...(await options.surround(guest, record)) })
+      const surround = async () => ({ ...(await host()), ...(await options.surround(guest, record, true)) })
       try {
         await makeClone(guest, spec, record, template, { surround, mbr: image.mbr, clock, timeoutMs })
         log.info({ ...about, ms: Math.round(performance.now() - begun) }, 'machine cloned')

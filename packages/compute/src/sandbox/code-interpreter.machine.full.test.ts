@@ -191,6 +191,29 @@ describe('the code interpreter', { timeout: 3 * 60_000 }, () => {
     expect(resultOf(done)).toBe('3')
   })
 
+  test('default: from the wish for a sandbox to the first frame and image, as a clone and out of the pool', async () => {
+    const ANALYSIS = `import numpy as np, pandas as pd, matplotlib.pyplot as plt
+plt.plot(np.arange(9) ** 2)
+pd.DataFrame({"a": np.arange(9)}).describe()`
+    const pool = { most: 1, always: [size] }
+    const pooled = await makeSandboxes({ dataFolder: sandboxes.dataFolder, pool }, 'code-interpreter')
+    const analyse = async ({ runtime, channel }: typeof pooled) => {
+      const spec = makeSandboxSpec(size)
+      const begun = performance.now()
+      await runtime.ensure(spec)
+      const { end } = await runTask(channel, spec.id, { run: { code: ANALYSIS, language: 'python' } })
+      const took = Math.round(performance.now() - begun)
+      await runtime.destroy(spec.id)
+      expect(end.results.map(({ data }) => Object.keys(data).at(-1))).toEqual(['text/html', 'image/png'])
+      return took
+    }
+    const clone = await analyse(sandboxes)
+    await pooled.tendPool()
+    console.log(`first analysis: ${clone} ms as a clone, ${await analyse(pooled)} ms out of the pool`)
+    expect(pooled.said.join('\n')).not.toContain('no sandbox could be made')
+    await pooled.close()
+  })
+
   test('behavior: clones of one template draw nothing alike, nor do interpreters of one', async () => {
     const drawn = await Promise.all(
       [begin(), begin()].map(async (begun) => {

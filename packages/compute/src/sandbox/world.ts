@@ -19,16 +19,6 @@ export interface SandboxWorldOptions {
   clockOptions: Promise<string[]>
 }
 
-/**
- * A clone that writes to memory which its template never had charges a page to its group, and another to the template's
- * file, which keeps it for the next: of each twice at most.
- */
-const groupSize = ({ vcpus, memoryMb }: Pick<SandboxSize, 'vcpus' | 'memoryMb'>) => ({
-  vcpus: Math.ceil(vcpus),
-  memoryMb: 2 * memoryMb,
-  share: vcpus,
-})
-
 /** What is around the machines of sandboxes on this host: users, groups, networks. */
 export function createSandboxWorld(options: SandboxWorldOptions) {
   const { users, groups, networks } = options
@@ -72,7 +62,11 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
       const isOwn = await networks.isPossible()
       const made = groups
         .isPossible()
-        .then((isPossible) => (isPossible ? groups.make(guest.id, groupSize({ vcpus, memoryMb })) : []))
+        .then((isPossible) =>
+          isPossible
+            ? groups.make(guest.id, { vcpus: Math.ceil(vcpus), memoryMb, share: vcpus, isClone: true })
+            : [],
+        )
       const [limits] = await Promise.all([made, applyNetwork(guest, network, () => made)])
       return {
         accelerator: (await options.acceleration()).accelerator,
