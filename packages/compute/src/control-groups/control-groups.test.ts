@@ -47,6 +47,11 @@ describe.skipIf(!canLimit)('a group for each machine', () => {
     return (Number(fields[11]) + Number(fields[12])) / 100
   }
 
+  test('default: it is joined by the same files later, while it is there', async () => {
+    expect((await groups.files(id)).sort()).toEqual([...joinBy].sort())
+    expect(await groups.files(makeVpsId())).toEqual([])
+  })
+
   test('behavior: two busy threads get one processor together, and no more', {
     timeout: 90_000,
   }, async () => {

@@ -13,6 +13,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 import typing
 
 import dns.edns
@@ -28,8 +29,8 @@ PATIENCE = 2.5
 AT_LEAST, AT_MOST = 3600, 86400
 # How long an address that is in its set already is not put there again.
 FRESH = 30
-# How often what denied names resolve to is asked for, whether the sandbox asks or not.
-WATCH = 300
+# How often what denied names resolve to is asked for, whether the sandbox asks or not; and again without an answer.
+WATCH, AGAIN = 300, 10
 DATAGRAM = 1232
 WORKERS = 16
 WAITING = 64
@@ -120,7 +121,7 @@ class Resolver:
             self.learn(query.question[0].name, entry, ask)
         if verdict in ("denied", "refused"):
             return refusal(query)
-        found = self.ask(query.question[0].name, query.question[0].rdtype, ask, query.ednsflags)
+        found = self.ask(query.question[0].name, query.question[0].rdtype, ask, query.ednsflags & dns.flags.DO)
         if found is None:
             return failure(query)
         # The rules may be others by now.
@@ -180,7 +181,7 @@ class Resolver:
             rules = self.file.now()
             names = [name for name in rules.deny if not name.startswith("*.")]
             is_done = all([self.learn(name, name, by_udp) for name in names])
-            until = time.monotonic() + (WATCH if is_done else 1)
+            until = time.monotonic() + (WATCH if is_done else AGAIN)
             while self.file.now() is rules and time.monotonic() < until:
                 time.sleep(0.2)
 
@@ -311,9 +312,9 @@ def essential(work, *arguments):
     """Without one of its parts it ends, and is begun anew."""
     try:
         work(*arguments)
-    finally:
-        sys.stderr.flush()
-        os._exit(1)
+    except Exception:
+        traceback.print_exc()
+    os._exit(1)
 
 
 def main(path, address):
