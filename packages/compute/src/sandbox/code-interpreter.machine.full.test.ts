@@ -191,6 +191,18 @@ describe('the code interpreter', { timeout: 3 * 60_000 }, () => {
     expect(resultOf(done)).toBe('3')
   })
 
+  test('behavior: interpreters compute on all processors of a larger one', async () => {
+    const larger = { ...size, vcpus: 2, memoryMb: 1024 }
+    await sandboxes.keepTemplate('code-interpreter', larger)
+    const own = await begin(larger)
+    const code = `import numpy as np
+a = np.random.rand(400, 400)
+bool(np.allclose(a @ np.linalg.inv(a), np.eye(400)))`
+    for (const context of ['python', undefined])
+      expect(resultOf(await runIn(own, 'python', code, context))).toBe('True')
+    expect(sandboxes.said.join('\n')).not.toContain('cold boot')
+  })
+
   test('default: from the wish for a sandbox to the first frame and image, as a clone and out of the pool', async () => {
     const ANALYSIS = `import numpy as np, pandas as pd, matplotlib.pyplot as plt
 plt.plot(np.arange(9) ** 2)
