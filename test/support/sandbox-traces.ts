@@ -48,6 +48,17 @@ async function groups(): Promise<string[]> {
   return names.flat().map((name) => `group ${name}`)
 }
 
+/** Machines of a data folder that run now, also those that wait for their first owner. */
+export async function machinesOf(dataFolder: string): Promise<{ name: string; pid: number }[]> {
+  const folder = join(dataFolder, 'sandboxes')
+  const names = (await namesIn(folder)).filter((name) => MACHINE.test(name))
+  const lines = await processes()
+  return names.flatMap((name) => {
+    const line = lines.find((each) => each.includes(name))
+    return line ? [{ name, pid: Number(line.split(' ')[1]) }] : []
+  })
+}
+
 /** What the runtime wrote down of a sandbox's machine. */
 export interface Counted {
   state: 'running' | 'paused' | 'ended'
