@@ -3,13 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ErrorCode, errors } from '@coinrack/contract/errors.ts'
-import { operationList } from '@coinrack/contract/index.ts'
-import { toolName } from '@coinrack/contract/operation.ts'
-import { ErrorBody } from '@coinrack/contract/wire.ts'
 import { makeToken } from '@coinrack/server/account/token.ts'
 import { snapshot } from '@coinrack/server/database/testing.ts'
 import { type Reply, startTestService, type TestService } from '@coinrack/server/testing.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectError } from './support/expect-error.ts'
 
 /*
  * What people and programs send by mistake or by malice: each gets the whole error body, and changes nothing.
@@ -20,7 +18,6 @@ const generous = Object.fromEntries(
     (name) => [`COINRACK_RATE_${name}`, '1000000/min'],
   ),
 )
-const tools = new Set(operationList.map(([name]) => toolName(name)))
 
 let service: TestService
 let owner: { token: string; accountId: string }
@@ -61,25 +58,6 @@ afterAll(async () => {
   await service.close()
   rmSync(folder, { recursive: true })
 })
-
-/** The whole error body, of this code, with nothing of the inside in it. */
-function expectError(
-  { status, body, headers }: Pick<Reply, 'status' | 'body'> & Partial<Reply>,
-  code: ErrorCode,
-) {
-  expect(body.code).toBe(code)
-  expect(status).toBe(errors[code].status)
-  expect(ErrorBody.safeParse(body).error).toBeUndefined()
-  expect(body.message.length).toBeGreaterThan(0)
-  expect(body.message.length).toBeLessThan(2000)
-  expect(body.fix).toMatch(/\.$/)
-  expect(body.request_id).toMatch(/^[\w-]{8,40}$/)
-  if (headers) expect(headers['x-request-id']).toBe(body.request_id)
-  for (const { tool } of body.next_steps) expect(tools).toContain(tool)
-  expect(JSON.stringify(body)).not.toMatch(
-    /\bat .*\(.*:\d+:\d+\)|node_modules|select |insert into|\.ts:|ZodError|pg_/i,
-  )
-}
 
 type Case = [what: string, code: ErrorCode, send: () => Promise<Reply>]
 const order = (body: unknown, headers: Record<string, string> = {}) =>

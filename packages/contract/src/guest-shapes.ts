@@ -18,7 +18,7 @@ export const AbsolutePath = z
   .regex(/^\/[^\u0000]*$/, 'Expected an absolute path')
 
 export const Environment = z
-  .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/), z.string().max(16_384))
+  .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/), NoNul.max(16_384))
   .refine((env) => JSON.stringify(env).length <= 65_536, 'Expected at most 64 KiB in all')
 
 /** What is answered of a program that has ended. */
