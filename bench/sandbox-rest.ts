@@ -29,6 +29,8 @@ const WORK = {
   node: { command: "node -e 'console.log(1)'", program: ['node', '-e', 'console.log(1)'] },
 }
 const QUIET_MS = 400
+/** In the pool, when it is measured. */
+const WAITING = 1
 const IN_MB = 8 * 1024
 
 interface Times {
@@ -53,15 +55,19 @@ async function repeat(times: number, work: () => Promise<number>): Promise<numbe
   return taken
 }
 
-/** A service with real sandboxes of its own, and somebody who has money there. */
-async function open(pool: number) {
+/** Works with a service that has real sandboxes of its own, as somebody who has money there. */
+async function withService(pool: number, work: (customer: Client, dataFolder: string) => Promise<void>) {
   const service = await startService({
     COINRACK_SANDBOXES: 'true',
     COINRACK_SANDBOX_POOL: String(pool),
     COINRACK_RATE_SANDBOXES: '100000/min',
     COINRACK_RATE_DEFAULT: '100000/min',
   })
-  return { service, customer: await newCustomer(service, '10') }
+  try {
+    await work(await newCustomer(service, '10'), service.dataFolder)
+  } finally {
+    await service.stop()
+  }
 }
 
 async function firstOutput(customer: Client, command: string): Promise<number> {
@@ -135,13 +141,12 @@ const images = createImageStore({ cacheFolder })
 const { accelerator } = await hostAcceleration({ cacheFolder, images, user: await serviceUser() })()
 console.log(`accelerator: ${accelerator}`)
 
-const cloning = await open(0)
-const image = await sandboxImage(cacheFolder, 'sandbox-base')
-try {
-  const byHand = tell(
-    'boot by hand, echo',
-    await repeat(Number(boots), () => bootByHand(image, accelerator, memoryMb)),
-  )
+let byHand: Times
+await withService(0, async (customer, dataFolder) => {
+  const image = await sandboxImage(cacheFolder, 'sandbox-base')
+  await untilQuiet(dataFolder, 0)
+  const boot = () => bootByHand(image, accelerator, memoryMb)
+  byHand = tell('boot by hand, echo', await repeat(Number(boots), boot))
   const containers = await containersOf(image, containerRuntime)
   for (const [name, { program }] of Object.entries(WORK))
     tell(
@@ -150,30 +155,21 @@ try {
       byHand,
     )
   await containers.remove()
-  const { dataFolder } = cloning.service
   for (const [name, { command }] of Object.entries(WORK)) {
-    const clone = () => firstOutput(cloning.customer, command)
-    await untilQuiet(dataFolder, 0)
+    const clone = () => firstOutput(customer, command)
     tell(`clone over REST, ${name}`, await repeat(Number(rounds), clone), byHand)
   }
-  await measureMemory(dataFolder, cloning.customer)
-  await cloning.service.stop()
-
-  const pooled = await open(2)
-  const pid = async () => (await machinesOf(pooled.service.dataFolder)).map(({ pid }) => pid)
+  await measureMemory(dataFolder, customer)
+})
+await withService(WAITING, async (customer, dataFolder) => {
   for (const [name, { command }] of Object.entries(WORK)) {
     const fromPool = async () => {
-      await untilQuiet(pooled.service.dataFolder, 1)
-      return firstOutput(pooled.customer, command)
+      await untilQuiet(dataFolder, WAITING)
+      return firstOutput(customer, command)
     }
     tell(`pool over REST, ${name}`, await repeat(Number(rounds), fromPool), byHand)
   }
-  await untilQuiet(pooled.service.dataFolder, 1)
-  console.log(
-    `waiting in the pool: ${mean(await Promise.all((await pid()).map(shareOf))).toFixed(0)} MB each`,
-  )
-  await pooled.service.stop()
-} catch (error) {
-  await cloning.service.stop().catch(() => {})
-  throw error
-}
+  await untilQuiet(dataFolder, WAITING)
+  const waiting = await Promise.all((await machinesOf(dataFolder)).map(({ pid }) => shareOf(pid)))
+  console.log(`waiting in the pool: ${mean(waiting).toFixed(0)} MB each`)
+})

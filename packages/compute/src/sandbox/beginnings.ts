@@ -153,7 +153,7 @@ export function createBeginnings(options: BeginningsOptions) {
   /** As a clone, or not at all: one that was booted is slow for whoever gets it. */
   const beginWarm = async (name: string, size: SandboxSize) => {
     const shape = await shapeOf(name, size)
-    return begin(size, closedNetwork, async (guest, around) => {
+    return begin(size, await world.usualNetwork(), async (guest, around) => {
       const link = await templates.clone(shape, (template) => beginAsClone(guest, size, template, around))
       if (!link) throw new SandboxError('template_not_ready', `There is no saved machine of ${name} yet`)
       return link
@@ -201,7 +201,8 @@ export function createBeginnings(options: BeginningsOptions) {
     const machine = pool.take(keyOf(spec))
     if (!machine) return undefined
     try {
-      if (!isDeepStrictEqual(network, closedNetwork)) await world.applyNetwork(machine.guest, network)
+      if (!isDeepStrictEqual(network, await world.usualNetwork()))
+        await world.applyNetwork(machine.guest, network)
       await withMonitor(machine.guest.monitor, ({ execute }) => execute('cont'))
       return machine
     } catch (error) {

@@ -6,7 +6,7 @@ import type { Verdict } from '../qemu/acceleration.ts'
 import { macAddress } from '../qemu/command-line.ts'
 import type { Guest } from '../qemu/guest.ts'
 import { giveFolder, type MachineUsers, makeFolder } from '../qemu/machine-users.ts'
-import { closedNetwork, type SandboxNetwork } from '../sandbox-network.ts'
+import { closedNetwork, openNetwork, type SandboxNetwork } from '../sandbox-network.ts'
 import type { SandboxSize } from '../sandbox-runtime.ts'
 import type { Around } from './machine.ts'
 import { namesAndPolicyOf } from './network.ts'
@@ -47,6 +47,9 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
       if (namesAndPolicyOf(network).names && (await networks.isPossible()))
         await this.applyNetwork(guest, network)
     },
+
+    /** What most are given: those that wait have it already, in which nothing runs but what we know. */
+    usualNetwork: async () => ((await networks.isPossible()) ? openNetwork : closedNetwork),
 
     host: async () => ({
       accelerator: (await options.acceleration()).accelerator,
