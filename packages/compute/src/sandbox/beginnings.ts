@@ -25,6 +25,7 @@ import {
   machineAt,
   renew,
 } from './machine.ts'
+import { createPlaces } from './places.ts'
 import { createPool } from './pool.ts'
 import { prime } from './prime.ts'
 import { identityOf, type Machine } from './records.ts'
@@ -64,6 +65,8 @@ const kindOf = (key: string) => JSON.parse(key) as SandboxSize & { template: str
 
 /** Sandboxes are clones of one machine: what none of them can shed is common to no more than these. */
 const CLONES_AT_MOST = 2_000
+/** Made in advance for a rush. */
+const MOST_PLACES = 4
 
 /** How machines of sandboxes begin: each way leaves one that runs and is nobody's yet, or nothing. */
 export function createBeginnings(options: BeginningsOptions) {
@@ -112,13 +115,28 @@ export function createBeginnings(options: BeginningsOptions) {
     }
   }
 
+  const newGuest = () => machineAt(folder, `sbm${randomUUID().replaceAll('-', '').slice(0, 26)}`)
+  const places = createPlaces({
+    ...{ log, most: MOST_PLACES, remove: (guest) => world.remove(guest) },
+    async make() {
+      const guest = newGuest()
+      try {
+        await world.prepare(guest)
+        return guest
+      } catch (error) {
+        await world.remove(guest)
+        throw error
+      }
+    },
+  })
+
   /** Makes a machine that is nobody's yet, in one of the ways; of one that fails nothing is left. */
   const begin = async (
     size: SandboxSize,
     network: SandboxSpec['network'],
     how: (guest: Guest, around: Around) => Promise<GuestLink>,
+    guest = places.take() ?? newGuest(),
   ): Promise<Machine> => {
-    const guest = machineAt(folder, `sbm${randomUUID().replaceAll('-', '').slice(0, 26)}`)
     try {
       await refuseWhenFull(dataFolder)
       links.put(guest, await how(guest, await world.surround(guest, size, network)))
@@ -153,11 +171,16 @@ export function createBeginnings(options: BeginningsOptions) {
   /** As a clone, or not at all: one that was booted is slow for whoever gets it. */
   const beginWarm = async (name: string, size: SandboxSize) => {
     const shape = await shapeOf(name, size)
-    return begin(size, await world.usualNetwork(), async (guest, around) => {
-      const link = await templates.clone(shape, (template) => beginAsClone(guest, size, template, around))
-      if (!link) throw new SandboxError('template_not_ready', `There is no saved machine of ${name} yet`)
-      return link
-    })
+    return begin(
+      size,
+      await world.usualNetwork(),
+      async (guest, around) => {
+        const link = await templates.clone(shape, (template) => beginAsClone(guest, size, template, around))
+        if (!link) throw new SandboxError('template_not_ready', `There is no saved machine of ${name} yet`)
+        return link
+      },
+      newGuest(),
+    )
   }
 
   const beginFromSnapshot = async (spec: SandboxSpec) => {
@@ -218,6 +241,7 @@ export function createBeginnings(options: BeginningsOptions) {
     begin,
     discard,
     pool,
+    places,
 
     /** As its template says, by the quickest way that there is. */
     fromTemplate: async (spec: SandboxSpec) =>

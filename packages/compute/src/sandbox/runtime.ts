@@ -99,7 +99,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
     templateNiceness: options.templateNiceness ?? 10,
     pool: options.pool ?? { most: 0 },
   })
-  const { begin, discard, pool } = beginnings
+  const { begin, discard, places, pool } = beginnings
   const keeper = createKeeper({ dataFolder, world, users, links, records, clock })
   const takeOver = async (machine: Machine) => {
     await keeper.takeOver(machine)
@@ -130,6 +130,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
     return links.get(guest)
   }
   const channel = createGuestChannel(linkOf)
+  places.tend()
 
   /** Gives the machine to the sandbox: from now on it is counted, and found again. */
   const give = async (machine: Machine, spec: SandboxSpec): Promise<void> => {
@@ -155,6 +156,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
         await checkNetworkIsPossible(networks, spec.network)
         const machine = await beginnings.fromTemplate(spec)
         await give(machine, spec)
+        places.tend()
         tendPool()
       }),
 
@@ -249,7 +251,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
     keepTemplate: beginnings.keepTemplate,
     tendPool: () => pool.tend(),
     async close() {
-      await pool.close()
+      await Promise.all([pool.close(), places.close()])
       await links.close()
     },
   }

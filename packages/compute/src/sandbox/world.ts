@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { stopDetached } from '@coinrack/host/detached-process.ts'
 import type { ControlGroups } from '../control-groups/control-groups.ts'
 import type { MachineNetworks } from '../network/machine-networks.ts'
@@ -36,6 +37,19 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
       ...(names && { names: { ...names, ...rights } }),
     })
   }
+  /** Networks that were made in advance, as they are. */
+  const waiting = new Map<string, SandboxNetwork>()
+  const networkOf: typeof applyNetwork = async (guest, network, joinedFiles) => {
+    const made = waiting.get(guest.id)
+    waiting.delete(guest.id)
+    if (!isDeepStrictEqual(made, network)) await applyNetwork(guest, network, joinedFiles)
+  }
+  const folderOf = async (guest: Guest) => {
+    const user = await users.of(guest.id, guest.folder)
+    await makeFolder(guest.folder, user)
+    await giveFolder(guest.folder, user)
+    return user
+  }
 
   return {
     /** Of a machine that runs. */
@@ -57,11 +71,17 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
       networkKind: (await networks.isPossible()) ? ('tap' as const) : ('user' as const),
     }),
 
+    /** Makes what a machine of any size runs within, with the usual network. */
+    async prepare(guest: Guest): Promise<void> {
+      const network = await this.usualNetwork()
+      await folderOf(guest)
+      await applyNetwork(guest, network, async () => [])
+      waiting.set(guest.id, network)
+    },
+
     /** Makes all that a machine runs within, its folder included. */
     async surround(guest: Guest, { vcpus, memoryMb }: SandboxSize, network = closedNetwork): Promise<Around> {
-      const user = await users.of(guest.id, guest.folder)
-      await makeFolder(guest.folder, user)
-      await giveFolder(guest.folder, user)
+      const user = await folderOf(guest)
       const isOwn = await networks.isPossible()
       const made = groups
         .isPossible()
@@ -70,7 +90,7 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
             ? groups.make(guest.id, { vcpus: Math.ceil(vcpus), memoryMb, share: vcpus, isClone: true })
             : [],
         )
-      const [limits] = await Promise.all([made, applyNetwork(guest, network, () => made)])
+      const [limits] = await Promise.all([made, networkOf(guest, network, () => made)])
       return {
         accelerator: (await options.acceleration()).accelerator,
         clockOptions: await options.clockOptions,
@@ -83,6 +103,7 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
 
     /** Ends the machine, and what it took of the host but its folder. */
     async stop(guest: Guest): Promise<void> {
+      waiting.delete(guest.id)
       await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
       // Before its groups, which its resolver is in as well.
       if (await networks.isPossible()) await networks.remove(guest.id)
