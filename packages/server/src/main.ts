@@ -181,12 +181,13 @@ async function main(): Promise<void> {
   const endServing = await serve(services, {
     machinesPidFile: dataLayout(dataFolder).machinesPidFile,
     async beginToTend() {
-      void prepareMachines(driver, services.catalog, log, say)
+      const machines = prepareMachines(driver, services.catalog, log, say)
       const sandboxes = config.sandboxes
         ? await openSandboxes().catch((error) => log.error({ err: error }, 'Opening the sandboxes failed'))
         : undefined
       services.sandboxes = sandboxes ?? undefined
-      if (sandboxes) void prepareSandboxes(sandboxes, log, say)
+      // One after the other: each keeps all processors busy on a new host.
+      if (sandboxes) void machines.then(() => prepareSandboxes(sandboxes, log, say))
       return async () => sandboxes?.close()
     },
   })
