@@ -1,4 +1,7 @@
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -12,7 +15,7 @@ import { defaultEgress } from './machine-ruleset.ts'
 import { resolverProcess } from './name-resolver.ts'
 import { networkTraces } from './testing.ts'
 import { type GuestStandIn, startGuestStandIn } from './testing-guest.ts'
-import { ELSEWHERE, HOST, INTERNET, METADATA, PRIVATE, startWorld } from './testing-world.ts'
+import { ELSEWHERE, fromHost, HOST, INTERNET, METADATA, PRIVATE, startWorld } from './testing-world.ts'
 
 /** Real resolvers, networks and rules, with a namespace in the place of the guest. */
 
@@ -31,13 +34,13 @@ describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () =>
 
   /** What a name resolves to, in one line: addresses, or why there are none. */
   const resolve = async (name: string, ...options: string[]) => {
-    const said = await guest.run(`dig @10.0.2.3 ${name} +time=4 +tries=1 ${options.join(' ')} || true`)
+    const said = await guest.run(`dig @10.0.2.3 ${name} +time=10 +tries=1 ${options.join(' ')} || true`)
     const status = /status: (\w+)/.exec(said)?.[1] ?? 'no answer'
     const found = [...said.matchAll(/^[^;].*\sA\s+(\S+)$/gm)].map(([, address]) => address)
     return status === 'NOERROR' ? found.join(' ') : status
   }
   const reach = (host: string, port = 80) =>
-    guest.run(`timeout 2 bash -c 'head -c 30 </dev/tcp/${host}/${port}'`)
+    guest.run(`timeout 10 bash -c 'head -c 30 </dev/tcp/${host}/${port}'`)
   const reached = `caller ${HOST}`
   const inside = async (...command: string[]) =>
     (await runCommand('nsenter', [`--net=${namespaceFile(id)}`, ...command])).stdout
@@ -127,10 +130,14 @@ describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () =>
     await allow('*.rebind.example', 'good.example')
     for (const address of [PRIVATE, METADATA]) {
       expect(await resolve(`${address.replaceAll('.', '-')}.rebind.example`)).toBe(address)
+      expect([address, await fromHost(address, 80)]).toEqual([address, 'caller '])
       expect([address, await reach(address)]).toEqual([address, 'no'])
     }
     expect(await resolve('good.example')).toBe(INTERNET)
-    for (const port of [25, 465, 587]) expect(await reach(INTERNET, port)).toBe('no')
+    for (const port of [25, 465, 587]) {
+      expect([port, await fromHost(INTERNET, port)]).toEqual([port, 'caller '])
+      expect([port, await reach(INTERNET, port)]).toEqual([port, 'no'])
+    }
   })
 
   test('behavior: no other resolver is reached, allowed or not, asked before or not', async () => {
@@ -151,17 +158,21 @@ describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () =>
     await allow('good.example', '203-0-113-2.old.example')
     for (const name of ['good.example', '203-0-113-2.old.example']) await resolve(name)
     const before = await resolverProcess(id)
+    const folder = await mkdtemp(join(tmpdir(), 'names-'))
     const download = guest.run(
-      `exec 5<>/dev/tcp/${ELSEWHERE}/9000; head -c 100 <&5 | wc -c; sleep 2; head -c 1000000 <&5 | wc -c`,
+      `cd ${folder}; exec 5<>/dev/tcp/${ELSEWHERE}/9000; head -c 100 <&5 | wc -c; touch open; ` +
+        'until [ -e on ]; do sleep 0.1; done; head -c 1000000 <&5 | wc -c',
     )
-    await sleep(500)
+    await until(async () => existsSync(join(folder, 'open')))
     await allow('good.example', 'new.example')
     expect(await elements('allowed_names')).toEqual([INTERNET])
     expect(await reach(INTERNET)).toBe(reached)
     expect(await reach(ELSEWHERE)).toBe('no')
     expect(await resolve('203-0-113-2.old.example')).toBe('REFUSED')
     expect(await resolve('new.example')).toBe(INTERNET)
+    await writeFile(join(folder, 'on'), '')
     expect((await download).split('\n')).toEqual(['100', '1000000'])
+    await rm(folder, { recursive: true })
     expect(await resolverProcess(id)).toBe(before)
     await allow('203-0-113-2.old.example')
     expect(await elements('allowed_names')).toEqual([])
@@ -203,6 +214,9 @@ describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () =>
     expect(status).toMatch(/^Uid:\s+65534\s+65534/m)
     // CAP_NET_ADMIN and CAP_NET_BIND_SERVICE.
     for (const of of ['CapEff', 'CapBnd']) expect(status).toContain(`${of}:\t0000000000001400\n`)
+    expect(status).toContain('NoNewPrivs:\t1\n')
+    const limits = await readFile(`/proc/${resolver.pid}/limits`, 'utf8')
+    expect(limits).toMatch(/^Max data size\s+134217728\s+134217728/m)
     process.kill(resolver.pid, 'SIGKILL')
     await until(async () => (await resolve('good.example')) === INTERNET)
     await apply(closedNetwork)
