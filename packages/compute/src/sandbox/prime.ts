@@ -8,7 +8,7 @@ import type { SandboxTemplate } from './image/recipes.ts'
 export async function prime(link: GuestLink, { warm, first }: SandboxTemplate): Promise<void> {
   await run(link, { command: 'echo' }, '')
   await run(link, { program: ['python3', '-c', 'print(1)'] }, '')
-  await run(link, { language: 'python' }, first)
+  await run(link, { language: 'python' }, first ?? 'print(1)')
   await run(link, { language: 'node' }, 'console.log(1)')
   // Those that stood by are used up.
   await link.call('warm', { languages: warm }, { timeoutMs: 30_000 })

@@ -16,7 +16,7 @@ import { type GuestLink, openLink } from './guest-link.ts'
 export interface SandboxShape extends SandboxSize {
   image: BuiltImage
   warm: CodeLanguage[]
-  modules: string[]
+  first?: string
 }
 
 const BOOT_TIMEOUT_MS = 5 * 60_000
@@ -50,7 +50,7 @@ export async function sandboxTemplateKey(
     shape.image.name,
     agent,
     shape.warm,
-    shape.modules,
+    shape.first,
     shape.diskGb,
     version,
     argumentsOf(shape, options),
@@ -63,7 +63,7 @@ export async function sandboxTemplateKey(
  * or not at all. Throws when the guest does not come up in time.
  */
 export async function buildSandboxTemplate(shape: SandboxShape, out: string, options: TemplateOptions) {
-  const { image, vcpus, memoryMb, diskGb, warm, modules } = shape
+  const { image, vcpus, memoryMb, diskGb, warm, first } = shape
   const { user, clock, baseImages } = options
   const work = `${out}.building`
   const file = (name: string) => join(work, name)
@@ -82,7 +82,7 @@ export async function buildSandboxTemplate(shape: SandboxShape, out: string, opt
     const state = await bootAndSave(work, args, sandboxFiles.monitor, options, async (check) => {
       link = await firstLink(file(sandboxFiles.agent), check)
       await link.call('renew', { now: LONG_AGO, seed: randomBytes(64).toString('base64') })
-      await link.call('warm', { languages: warm, modules, disk: '/dev/vda' }, { timeoutMs: BOOT_TIMEOUT_MS })
+      await link.call('warm', { languages: warm, first, disk: '/dev/vda' }, { timeoutMs: BOOT_TIMEOUT_MS })
       await link.call('sync', {}, { timeoutMs: BOOT_TIMEOUT_MS })
     })
     const facts = { image: image.name, vcpus, memoryMb, builtAt }

@@ -144,8 +144,8 @@ def main():
         """Before the machine is saved as a template: the disk is as large as it gets, interpreters run."""
         if "disk" in head:
             subprocess.run(["resize2fs", head["disk"]], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if head.get("modules"):
-            contexts.load(head["modules"])
+        if head.get("first"):
+            contexts.load(head["first"])
         for language in head["languages"]:
             contexts.warm(language)
         stream.answer()

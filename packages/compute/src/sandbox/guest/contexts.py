@@ -256,9 +256,9 @@ class Contexts:
         used = [context.kernel for context in self.all.values() if context.kernel and not context.kernel.is_gone]
         return used + list(self.spares.values())
 
-    def load(self, modules):
-        """Interpreters of Python have these loaded from now on."""
-        self.python_parent = PythonParent(self.loop, modules)
+    def load(self, code):
+        """Interpreters of Python have loaded from now on what this code loads."""
+        self.python_parent = PythonParent(self.loop, code)
 
     def make_kernel(self, language, cwd=None):
         return Kernel(self.loop, language, cwd, self.python_parent if language == "python" else None)

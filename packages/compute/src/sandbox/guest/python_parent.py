@@ -1,6 +1,5 @@
 """A Python with libraries loaded, off which interpreters are forked: they share what it loaded, and are there at once."""
 import gc
-import importlib
 import json
 import os
 import socket
@@ -15,14 +14,14 @@ MESSAGE_BYTES = 256 * 1024
 
 
 class PythonParent:
-    def __init__(self, loop, modules):
-        """Returns when the modules are loaded."""
+    def __init__(self, loop, code):
+        """Returns when the code has run."""
         user = spawn.find_user("user")
         self.line, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         empty = os.open("/dev/null", os.O_RDWR)
         its_end = [empty, empty, empty, its.detach()]
         try:
-            pid = spawn.fork(lambda started: load(user, modules, started), user, its_end, GROUP)
+            pid = spawn.fork(lambda started: load(user, code, started), user, its_end, GROUP)
         finally:
             for fd in set(its_end):
                 os.close(fd)
@@ -56,12 +55,13 @@ class PythonParent:
             spawn.kill_group(GROUP)
 
 
-def load(user, modules, started):
+def load(user, code, started):
     os.environ.clear()
     os.environ.update(spawn.env_of(user, python_kernel.ENVIRONMENT))
     python_kernel.find_libraries()
-    for module in modules:
-        importlib.import_module(module)
+    error = python_kernel.Runner().run(code).get("error")
+    if error:
+        raise RuntimeError(error["traceback"])
     gc.collect()
     gc.freeze()
     started()

@@ -12,10 +12,8 @@ export interface SandboxTemplate {
   image: string
   /** Interpreters that run already when a sandbox begins. */
   warm: CodeLanguage[]
-  /** Modules of Python that its interpreters have loaded. */
-  modules: string[]
-  /** What its owner is likely to do first, in Python. */
-  first: string
+  /** What its owner is likely to do first, in Python: what it loads, interpreters of Python have loaded. */
+  first?: string
 }
 
 const SUITE = 'bookworm'
@@ -48,12 +46,11 @@ plt.plot(np.arange(4))
 pd.DataFrame({"a": [1, 2]}).describe()`
 
 export const sandboxTemplates: readonly SandboxTemplate[] = [
-  { name: 'base', image: 'sandbox-base', warm: ['node'], modules: [], first: 'print(1)' },
+  { name: 'base', image: 'sandbox-base', warm: ['node'] },
   {
     name: 'code-interpreter',
     image: 'sandbox-code-interpreter',
     warm: ['python', 'node'],
-    modules: ['numpy', 'pandas', 'matplotlib.pyplot'],
     first: FIRST_ANALYSIS,
   },
 ]
