@@ -26,7 +26,8 @@ export async function bootByHand(image: BuiltImage, accelerator: Accelerator, me
   await mkdir(join(folder, dirname(sandboxFiles.agent)))
   const begun = performance.now()
   const disk = join(folder, sandboxFiles.disk)
-  await makeDisk(disk, { base: image.disk, image, diskGb: image.diskGb + 1, owner: undefined })
+  const { diskGb } = image
+  await makeDisk(disk, { base: image.disk, image: { diskGb }, diskGb: diskGb + 1, owner: undefined })
   const args = sandboxArguments({
     ...{ id: 'by-hand', vcpus: 1, memoryMb, accelerator, network: { kind: 'user' } },
     boot: { kernel: image.kernel, initrd: 'initrd', clockOptions },

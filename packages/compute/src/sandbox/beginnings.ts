@@ -16,19 +16,12 @@ import { asSandboxError, sameSize } from './failures.ts'
 import type { GuestLink } from './guest-link.ts'
 import { sandboxTemplates } from './image/recipes.ts'
 import type { Links } from './links.ts'
-import {
-  type Around,
-  beginAsClone,
-  beginCold,
-  beginFromState,
-  copySparsely,
-  machineAt,
-  renew,
-} from './machine.ts'
+import { type Around, beginAsClone, beginCold, beginFromState, copySparsely, machineAt } from './machine.ts'
 import { createPlaces } from './places.ts'
 import { createPool } from './pool.ts'
 import { prime } from './prime.ts'
 import { identityOf, type Machine } from './records.ts'
+import { renew } from './renew.ts'
 import type { Snapshots } from './snapshots.ts'
 import { buildSandboxTemplate, type SandboxShape, sandboxTemplateKey } from './template.ts'
 import type { SandboxWorld } from './world.ts'
@@ -209,7 +202,8 @@ export function createBeginnings(options: BeginningsOptions) {
       const { template, ...size } = kindOf(key)
       const machine = await beginWarm(template, size)
       try {
-        await renew(await links.get(machine.guest), clock.now())
+        const nobody = { hostname: 'waiting', machineId: machine.guest.id, env: {} }
+        await renew(await links.get(machine.guest), clock.now(), nobody)
         await prime(await links.get(machine.guest), templateOf(template))
         await withMonitor(machine.guest.monitor, ({ execute }) => execute('stop'))
         return machine

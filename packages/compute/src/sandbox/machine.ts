@@ -1,11 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto'
 import { chown, copyFile, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import type { BuiltImage } from '../images/image-store.ts'
 import { ignoreShared } from '../qemu/clone.ts'
-import { macAddress } from '../qemu/command-line.ts'
 import { keepBaseDisk, makeDisk } from '../qemu/disk.ts'
 import { type Guest, guestAt, launchGuest, runningPid, type StartOptions } from '../qemu/guest.ts'
 import { connectToGuest } from '../qemu/guest-socket.ts'
@@ -151,32 +149,6 @@ async function untilLoaded({ execute }: Monitor): Promise<void> {
     await sleep(POLL_MS)
   }
   throw new Error('A machine did not wake')
-}
-
-/** What makes a machine one of its own, or one of now. */
-export interface Identity {
-  hostname: string
-  /** Of whose hardware address it is. */
-  machineId: string
-  env: Record<string, string>
-}
-
-/**
- * Gives the machine the time, and a randomness that no other has, and waits for it; as one of its own also names.
- * Nothing else may be asked of its agent before.
- */
-export async function renew(link: GuestLink, now: Date, identity?: Identity): Promise<void> {
-  await link.call('renew', {
-    now: now.getTime() / 1000,
-    seed: randomBytes(64).toString('base64'),
-    ...(identity && {
-      hostname: identity.hostname,
-      machineId: randomUUID().replaceAll('-', ''),
-      bootId: randomUUID(),
-      mac: macAddress(identity.machineId),
-      env: identity.env,
-    }),
-  })
 }
 
 /** A file that has holes keeps them; nothing is copied where the file system can share it. */

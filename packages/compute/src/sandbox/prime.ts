@@ -2,10 +2,13 @@ import type { GuestLink } from './guest-link.ts'
 import type { SandboxTemplate } from './image/recipes.ts'
 
 /**
- * Lets a machine do once what its owner is likely to do first: under emulation what was translated stays translated, so
- * the second time takes a fraction.
+ * Lets a machine do once what its owner is likely to do first: what was read is in memory then, and under emulation what
+ * was translated stays translated, so the second time takes a fraction.
  */
-export async function prime(link: GuestLink, { warm, first }: SandboxTemplate): Promise<void> {
+export async function prime(
+  link: GuestLink,
+  { warm, first }: Pick<SandboxTemplate, 'warm' | 'first'>,
+): Promise<void> {
   await run(link, { command: 'echo' }, '')
   await run(link, { program: ['python3', '-c', 'print(1)'] }, '')
   await run(link, { language: 'python' }, first ?? 'print(1)')

@@ -24,9 +24,10 @@ import type { GuestLink } from './guest-link.ts'
 import { sandboxRecipes, sandboxTemplates } from './image/recipes.ts'
 import { createKeeper } from './keeper.ts'
 import { createLinks } from './links.ts'
-import { beginFromState, machineAt, renew } from './machine.ts'
+import { beginFromState, machineAt } from './machine.ts'
 import { namesAndPolicyOf } from './network.ts'
 import { type Machine, openRecords } from './records.ts'
+import { renew } from './renew.ts'
 import { createSnapshots } from './snapshots.ts'
 import { createSandboxWorld } from './world.ts'
 
@@ -67,6 +68,9 @@ export interface Sandboxes {
   /** Lets go of all sandboxes, which run on. */
   close(): Promise<void>
 }
+
+/** After a sandbox was given, whose first work needs the processors more than the next one. */
+const LATER_MS = 1_000
 
 /** Runs sandboxes on this host, each a QEMU of its own. They outlive this process and are found again by the next. */
 export async function createSandboxes(options: SandboxesOptions): Promise<Sandboxes> {
@@ -157,7 +161,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
         const machine = await beginnings.fromTemplate(spec)
         await give(machine, spec)
         places.tend()
-        tendPool()
+        setTimeout(tendPool, LATER_MS).unref()
       }),
 
     async observe() {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,6 +11,8 @@ import type { SandboxSize } from '../sandbox-runtime.ts'
 import { withAgent } from './agent-files.ts'
 import { sandboxArguments, sandboxFiles } from './command-line.ts'
 import { type GuestLink, openLink } from './guest-link.ts'
+import { prime } from './prime.ts'
+import { renew } from './renew.ts'
 
 /** What a template and its clones have in common. */
 export interface SandboxShape extends SandboxSize {
@@ -26,7 +28,7 @@ const POLL_MS = 50
  * The clock of a template while its interpreters start. The jump to the time of a clone makes OpenSSL, which draws its
  * seed anew after an hour, do so in each of them.
  */
-const LONG_AGO = Date.UTC(2020, 0, 1) / 1000
+const LONG_AGO = Date.UTC(2020, 0, 1)
 
 const argumentsOf = (shape: SandboxShape, options: TemplateOptions) =>
   sandboxArguments({
@@ -81,8 +83,10 @@ export async function buildSandboxTemplate(shape: SandboxShape, out: string, opt
     const args = argumentsOf(shape, options)
     const state = await bootAndSave(work, args, sandboxFiles.monitor, options, async (check) => {
       link = await firstLink(file(sandboxFiles.agent), check)
-      await link.call('renew', { now: LONG_AGO, seed: randomBytes(64).toString('base64') })
+      // As each clone will be, so that its own is short: what has to be mounted is mounted, what is read is in memory.
+      await renew(link, new Date(LONG_AGO), { hostname: 'template', machineId: 'template', env: {} })
       await link.call('warm', { languages: warm, first, disk: '/dev/vda' }, { timeoutMs: BOOT_TIMEOUT_MS })
+      await prime(link, shape)
       await link.call('sync', {}, { timeoutMs: BOOT_TIMEOUT_MS })
     })
     const facts = { image: image.name, vcpus, memoryMb, builtAt }

@@ -1,0 +1,29 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { macAddress } from '../qemu/command-line.ts'
+import type { GuestLink } from './guest-link.ts'
+
+/** What makes a machine one of its own, or one of now. */
+export interface Identity {
+  hostname: string
+  /** Of whose hardware address it is. */
+  machineId: string
+  env: Record<string, string>
+}
+
+/**
+ * Gives the machine the time, and a randomness that no other has, and waits for it; as one of its own also names.
+ * Nothing else may be asked of its agent before.
+ */
+export async function renew(link: GuestLink, now: Date, identity?: Identity): Promise<void> {
+  await link.call('renew', {
+    now: now.getTime() / 1000,
+    seed: randomBytes(64).toString('base64'),
+    ...(identity && {
+      hostname: identity.hostname,
+      machineId: randomUUID().replaceAll('-', ''),
+      bootId: randomUUID(),
+      mac: macAddress(identity.machineId),
+      env: identity.env,
+    }),
+  })
+}
