@@ -64,7 +64,13 @@ test(`behavior: killed with ${SANDBOXES} running, each is found again or has end
   await service.start()
 
   for (const { id } of lost) {
-    const ended = await customer.getSandbox({ sandbox_id: id, wait: 'ended', timeout: 50 })
+    const ended = await vi.waitUntil(
+      async () => {
+        const seen = await customer.getSandbox({ sandbox_id: id })
+        return seen.ended_at && seen
+      },
+      { timeout: 60_000, interval: 200 },
+    )
     expect(ended).toMatchObject({ state: 'ended', reason: 'crashed' })
     // Until it was seen last, and no longer than until the service was gone.
     const { startedAt } = counted.get(id)!
