@@ -50,6 +50,17 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
       () => 'refused',
     )
 
+  test('behavior: what was claimed for a folder that nobody was given yet is freed as well', async () => {
+    const users = createMachineUsers(machines, { from: ids.from, to: ids.from })
+    const [first, second] = [makeVpsId(), makeVpsId()]
+    const folder = join(machines, first)
+    await makeFolder(folder, undefined)
+    await users.of(first, folder)
+    await users.free(first, folder)
+    const next = await take(users, second)
+    expect(next.user.uid).toBe(ids.from)
+  })
+
   test('default: each machine has a user of its own, for ever', async () => {
     const [a, b, c] = [await take(), await take(), await take()]
     expect(new Set([a.user.uid, b.user.uid, c.user.uid]).size).toBe(3)

@@ -67,8 +67,10 @@ export function createMachineUsers(machines: string, ids: UserIds | undefined): 
     },
 
     async free(id, folder) {
+      if (!ids) return
       const gid = await groupOf(folder)
-      if (isOurs(gid)) await claims.free(gid, id)
+      const number = isOurs(gid) ? gid : (await claims.all()).get(id)
+      if (number !== undefined) await claims.free(number, id)
     },
   }
 }

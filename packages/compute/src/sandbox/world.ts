@@ -45,8 +45,9 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
     if (!isDeepStrictEqual(made, network)) await applyNetwork(guest, network, joinedFiles)
   }
   const folderOf = async (guest: Guest) => {
+    // First, as whoever finds it frees what was claimed for it.
+    await makeFolder(guest.folder, undefined)
     const user = await users.of(guest.id, guest.folder)
-    await makeFolder(guest.folder, user)
     await giveFolder(guest.folder, user)
     return user
   }
