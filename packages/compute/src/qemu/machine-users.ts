@@ -33,7 +33,6 @@ export const KVM = '/dev/kvm'
 /** @param ids undefined where all run as the caller */
 export function createMachineUsers(machines: string, ids: UserIds | undefined): MachineUsers {
   const claims = hostClaims('users')
-  let settled: Promise<void> | undefined
 
   const isOurs = (gid: number | undefined): gid is number =>
     ids !== undefined && gid !== undefined && gid >= ids.from && gid <= ids.to
@@ -44,6 +43,12 @@ export function createMachineUsers(machines: string, ids: UserIds | undefined): 
       const gid = await groupOf(join(machines, id))
       if (isOurs(gid)) await claims.claim(gid, id)
     }
+  }
+
+  let settled: Promise<void> | undefined
+  const claimedEarlier = () => {
+    settled ??= claimOfEarlierLife()
+    return settled
   }
 
   const choose = async (id: string, { from, to }: UserIds): Promise<number> => {
@@ -59,8 +64,7 @@ export function createMachineUsers(machines: string, ids: UserIds | undefined): 
   return {
     async of(id, folder) {
       if (!ids) return undefined
-      settled ??= claimOfEarlierLife()
-      await settled
+      await claimedEarlier()
       const kept = await groupOf(folder)
       const number = isOurs(kept) && (await claims.claim(kept, id)) ? kept : await choose(id, ids)
       return { uid: number, gid: number, groups: await groupsOfDevice(KVM) }
@@ -68,6 +72,8 @@ export function createMachineUsers(machines: string, ids: UserIds | undefined): 
 
     async free(id, folder) {
       if (!ids) return
+      // Or a number would be claimed again for a folder that goes meanwhile.
+      await claimedEarlier()
       const gid = await groupOf(folder)
       const number = isOurs(gid) ? gid : (await claims.all()).get(id)
       if (number !== undefined) await claims.free(number, id)
