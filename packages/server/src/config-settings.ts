@@ -230,6 +230,12 @@ export const settings = {
     schema: values.flag,
     default: 'true',
   },
+  sandboxOvercommit: {
+    name: 'COINRACK_SANDBOX_OVERCOMMIT',
+    doc: "How many times the host's memory and processors are promised to sandboxes, since most do little and have touched a fraction of theirs. Above 1 you have to watch the memory: when all want theirs at once, the host ends some.",
+    schema: values.times,
+    default: '1',
+  },
   sandboxPool: {
     name: 'COINRACK_SANDBOX_POOL',
     doc: 'How many sandboxes at most are made in advance, all kinds together: as many as were wanted within a minute lately, and one `micro` of `base` always. Each takes what it has touched of its memory, see the guide for operators, and none takes memory that a machine or a sandbox was promised. `0`: each is made when it is wanted.',

@@ -1,6 +1,7 @@
 import type { Invoice } from '@coinrack/contract/invoices.ts'
 import type { Recurring, Running } from '@coinrack/money/index.ts'
 import type { z } from 'zod'
+import type { Config } from './config.ts'
 import type { Queryable, Transaction } from './database/transaction.ts'
 import type { Services } from './services.ts'
 
@@ -88,5 +89,8 @@ export interface Sandboxing {
   /** Of each account that has any: all that run. */
   running(db: Queryable): Promise<Map<string, Running[]>>
   /** What those that run, or are about to, have taken of the host; of its disk also those that are paused. */
-  taken(db: Queryable): Promise<{ vcpus: number; memory_mb: number; disk_gb: number }>
+  taken(
+    db: Queryable,
+    config: Pick<Config, 'sandboxOvercommit'>,
+  ): Promise<{ vcpus: number; memory_mb: number; disk_gb: number }>
 }

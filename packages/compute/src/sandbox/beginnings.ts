@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { RunAs } from '@coinrack/host/as-user.ts'
+import pLimit from 'p-limit'
 import type { BuiltImage, ImageStore } from '../images/image-store.ts'
 import { diskSizeGb } from '../qemu/disk.ts'
 import { type Guest, runningPid } from '../qemu/guest.ts'
@@ -123,6 +125,11 @@ export function createBeginnings(options: BeginningsOptions) {
     },
   })
 
+  /** Of a rush, some are there soon rather than all late: a clone in the making keeps a processor busy. */
+  const making = pLimit(availableParallelism())
+  const cloneOf = (shape: SandboxShape, guest: Guest, size: SandboxSize, around: Around) =>
+    making(() => templates.clone(shape, (template) => beginAsClone(guest, size, template, around)))
+
   /** Makes a machine that is nobody's yet, in one of the ways; of one that fails nothing is left. */
   const begin = async (
     size: SandboxSize,
@@ -148,12 +155,10 @@ export function createBeginnings(options: BeginningsOptions) {
   const beginFromTemplate = async (name: string, size: SandboxSize, network: SandboxSpec['network']) => {
     const shape = await shapeOf(name, size)
     return begin(size, network, async (guest, around) => {
-      const cloned = await templates
-        .clone(shape, (template) => beginAsClone(guest, size, template, around))
-        .catch((error) => {
-          log.info({ err: error }, 'no clone came of it: cold boot')
-          return world.stop(guest).then(() => undefined)
-        })
+      const cloned = await cloneOf(shape, guest, size, around).catch((error) => {
+        log.info({ err: error }, 'no clone came of it: cold boot')
+        return world.stop(guest).then(() => undefined)
+      })
       if (cloned) return cloned
       const again = await world.surround(guest, size, network)
       await rm(guest.disk, { force: true })
@@ -168,7 +173,7 @@ export function createBeginnings(options: BeginningsOptions) {
       size,
       await world.usualNetwork(),
       async (guest, around) => {
-        const link = await templates.clone(shape, (template) => beginAsClone(guest, size, template, around))
+        const link = await cloneOf(shape, guest, size, around)
         if (!link) throw new SandboxError('template_not_ready', `There is no saved machine of ${name} yet`)
         return link
       },

@@ -32,11 +32,12 @@ export async function takeRoom(
 ): Promise<void> {
   const total = await sandboxesOf(services).runtime.capacity()
   await lockPlacement(tx)
-  const taken = await takenShare(tx)
+  const { sandboxOvercommit: times } = services.config
+  const taken = await takenShare(tx, services.config)
   const machines = await services.ordering.taken(tx)
   if (
-    taken.vcpus + size.vcpus <= total.vcpus &&
-    taken.memory_mb + machines.memory_mb + size.memoryMb <= total.memoryMb &&
+    taken.vcpus + size.vcpus / times <= total.vcpus &&
+    taken.memory_mb + machines.memory_mb + size.memoryMb / times <= total.memoryMb &&
     taken.disk_gb + machines.disk_gb + (kept ? 0 : size.diskGb) <= total.diskGb
   )
     return

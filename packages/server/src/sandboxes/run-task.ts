@@ -66,8 +66,8 @@ export async function runTask(
     if (input !== undefined) typeIn(tasks, id, taskId, input)
     return await follow(tasks, id, taskId, performance.now() + timeoutMs + LATE_MS, stream)
   } finally {
-    // Of one that is gone, with its sandbox or without, nothing is left to remove.
-    await tasks.remove(id, taskId).catch(() => {})
+    // Nobody waits for it; of one that is gone, with its sandbox or without, nothing is left to remove.
+    tasks.remove(id, taskId).catch(() => {})
   }
 }
 

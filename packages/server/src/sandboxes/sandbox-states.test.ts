@@ -220,6 +220,17 @@ describe('room on the host', () => {
   })
 })
 
+test('behavior: memory and processors that are promised twice hold twice as many', async () => {
+  const other = await startTestService({
+    sandboxes: { capacity: { vcpus: 0.5, memoryMb: 1024, diskGb: 100 } },
+    env: { COINRACK_SANDBOX_OVERCOMMIT: '2' },
+  })
+  const owner = await buyerOf(other)
+  for (let count = 0; count < 4; count++) await owner.sandbox()
+  expect((await owner.create()).body.code).toBe('capacity')
+  await other.close()
+})
+
 test('error: what a VPS has taken of the host no sandbox gets, and the other way round', async () => {
   const capacity = { vcpus: 8, memoryMb: 1024, diskGb: 100 }
   const other = await startTestService({ sandboxes: { capacity }, driver: { capacity } })

@@ -1,5 +1,6 @@
 import type { TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
 import type { sandboxReasons } from '@coinrack/contract/sandboxes.ts'
+import type { Config } from '../config.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 
 export type SandboxReason = (typeof sandboxReasons)[number]
@@ -147,15 +148,20 @@ export async function liveSandboxesOf(tx: Transaction, tokenId: string): Promise
   return rows[0]!.live
 }
 
-/** What those that run, or are about to, have taken of the host; disk also those that are paused. */
+/**
+ * What those that run, or are about to, have taken of the host; disk also those that are paused. Processors and memory
+ * count for less where the operator promises them more than once.
+ */
 export async function takenShare(
   db: Queryable,
+  { sandboxOvercommit }: Pick<Config, 'sandboxOvercommit'>,
 ): Promise<{ vcpus: number; memory_mb: number; disk_gb: number }> {
   const { rows } = await db.query<{ vcpus: number; memory_mb: number; disk_gb: number }>(
-    `select coalesce(sum(vcpus) filter (where runs), 0)::float8 as vcpus,
-       coalesce(sum(memory_mb) filter (where runs), 0)::float8 as memory_mb,
+    `select coalesce(sum(vcpus) filter (where runs), 0)::float8 / $1 as vcpus,
+       coalesce(sum(memory_mb) filter (where runs), 0)::float8 / $1 as memory_mb,
        coalesce(sum(disk_gb), 0)::float8 as disk_gb
      from (select *, state in ('starting', 'running') or wanted = 'running' as runs from sandbox where gone_at is null) there`,
+    [sandboxOvercommit],
   )
   return rows[0]!
 }

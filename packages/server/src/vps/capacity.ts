@@ -30,7 +30,7 @@ export async function freeShare(db: Queryable, services: Services): Promise<Free
   const { driver } = services
   const total = await driver.capacity()
   const machines = await taken(db)
-  const sandboxes = await services.sandboxing.taken(db)
+  const sandboxes = await services.sandboxing.taken(db, services.config)
   return {
     memory_mb: total.memoryMb - machines.memory_mb - sandboxes.memory_mb,
     disk_gb: total.diskGb - machines.disk_gb - sandboxes.disk_gb,
