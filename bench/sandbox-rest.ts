@@ -60,6 +60,7 @@ async function withService(pool: number, work: (customer: Client, dataFolder: st
   const service = await startService({
     COINRACK_SANDBOXES: 'true',
     COINRACK_SANDBOX_POOL: String(pool),
+    COINRACK_SANDBOX_OVERCOMMIT: '16',
     COINRACK_RATE_SANDBOXES: '100000/min',
     COINRACK_RATE_DEFAULT: '100000/min',
   })
