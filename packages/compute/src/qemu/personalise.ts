@@ -45,12 +45,15 @@ resize2fs /dev/vda1 2>/dev/null
 wait "$ssh"
 sync
 # The host says when there is time for the rest, and a guest whose host never does goes on by itself.
-(sleep ${REST_AT_LATEST_SECONDS}; sh ${REST_PATH}) >/dev/null 2>&1 &
+perl -e 'sleep ${REST_AT_LATEST_SECONDS}; exec "sh", "${REST_PATH}"' >/dev/null 2>&1 &
+echo $! >/run/coinrack/waiting
 `
 
 /** Brings back, once, what the template had stopped: under emulation it would slow down a first login. */
 export const START_REST = `sh ${REST_PATH}`
 const REST = `mkdir /run/coinrack/resting 2>/dev/null || exit 0
+read -r waiting </run/coinrack/waiting
+[ "$waiting" = $$ ] || kill "$waiting" || :
 read -r own </etc/machine-id
 systemctl restart systemd-journald.service
 for journal in /var/log/journal/*; do [ "\${journal##*/}" = "$own" ] || rm -rf "$journal"; done
