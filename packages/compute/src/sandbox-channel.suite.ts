@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   OUTPUT_BYTES,
+  type ReadOptions,
   type SandboxChannel,
   type TaskEnd,
   type TaskOutput,
@@ -125,6 +126,19 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
       })
       await channel.tasks.remove(id, 'once')
       await channel.tasks.remove(id, 'once')
+    })
+
+    test('default: a task is started and read in one go, until there is something, its end, or no more time', async () => {
+      const start = (taskId: string, command: string, options: ReadOptions) =>
+        channel.tasks.run(id, taskId, { run: { command } }, options)
+      const whole = await start('whole', 'echo 1; sleep 0.5; echo 2', { waitMs: 20_000, untilEnd: true })
+      expect([textOf(whole.stdout), whole.end?.exitCode]).toEqual(['1\n2\n', 0])
+      const first = await start('first', 'echo 1; sleep 5', { waitMs: 20_000 })
+      expect([textOf(first.stdout), first.end]).toEqual(['1\n', undefined])
+      const late = await start('late', 'echo 1; sleep 30', { waitMs: 3_000, untilEnd: true })
+      expect([textOf(late.stdout), late.end]).toEqual(['1\n', undefined])
+      expect(await codeOf(start('none', 'true', {}).then(() => start('none', 'false', {})))).toBe('none')
+      for (const taskId of ['whole', 'first', 'late', 'none']) await channel.tasks.remove(id, taskId)
     })
 
     test('default: a background task is read by offsets while it runs, and typed into', async () => {

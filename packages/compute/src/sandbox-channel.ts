@@ -24,12 +24,14 @@ export interface SandboxTasks {
    * Throws `spec_invalid` (no such user or folder), `context_unknown`, `language_unknown`, `too_many`.
    */
   start(id: string, taskId: string, request: TaskRequest): Promise<void>
+  /** Starts a task, and reads it from its beginning on, in one go: as `start` and `read` do. */
+  run(id: string, taskId: string, request: TaskRequest, options?: ReadOptions): Promise<TaskOutput>
   /**
-   * What the task wrote from these offsets on. Waits up to `waitMs` for more than nothing, or for its end; nothing is
-   * lost between reads but what the task's `overflow` says. May be asked again, also from earlier offsets, unless the
-   * task waits for its reader: that one needs no more what is before the offsets. Throws `task_unknown`.
+   * What the task wrote from these offsets on. Nothing is lost between reads but what the task's `overflow` says. May be
+   * asked again, also from earlier offsets, unless the task waits for its reader: that one needs no more what is before
+   * the offsets. Throws `task_unknown`.
    */
-  read(id: string, taskId: string, from: TaskOffsets, options?: { waitMs?: number }): Promise<TaskOutput>
+  read(id: string, taskId: string, from: TaskOffsets, options?: ReadOptions): Promise<TaskOutput>
   /** Typed into its input; waits while the task does not read. `end` closes it. Throws `task_unknown`, `task_ended`. */
   write(id: string, taskId: string, input: Uint8Array, options?: { end?: boolean }): Promise<void>
   /**
@@ -42,6 +44,13 @@ export interface SandboxTasks {
   list(id: string): Promise<TaskInfo[]>
   /** Kills it, and forgets what it wrote. An unknown one is fine. */
   remove(id: string, taskId: string): Promise<void>
+}
+
+export interface ReadOptions {
+  /** Waits up to so long for more than nothing, or for the task's end. Default 0. */
+  waitMs?: number
+  /** Waits for its end, or for as much as one read holds at most. */
+  untilEnd?: boolean
 }
 
 export type TaskSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2'

@@ -20,6 +20,9 @@ export interface FakeContext {
   ran: string[]
 }
 
+/** What a read that waits for the end does not wait for any longer. */
+const READ_BYTES = 256 * 1024
+
 interface Inside {
   here(id: string): Promise<{ root: string; home: string; env: Record<string, string> }>
   context(id: string, contextId: string): Promise<FakeContext>
@@ -138,18 +141,26 @@ export function createFakeTasks({ here, context }: Inside) {
   const tasks: SandboxTasks = {
     start: (id, taskId, request) => alone(`${id} ${taskId}`, () => start(id, taskId, request)),
 
-    async read(id, taskId, offsets, { waitMs = 0 } = {}) {
+    async run(id, taskId, request, options) {
+      await tasks.start(id, taskId, request)
+      return tasks.read(id, taskId, { stdout: 0, stderr: 0 }, options)
+    },
+
+    async read(id, taskId, offsets, { waitMs = 0, untilEnd = false } = {}) {
       const task = await known(id, taskId)
       for (const name of ['stdout', 'stderr'] as const) {
         if (task.waits) dropTo(task[name], offsets[name])
         if (task[name].bytes.length < OUTPUT_BYTES) task.child[name]!.resume()
       }
       const end = (name: 'stdout' | 'stderr') => task[name].from + task[name].bytes.length
+      const least = untilEnd ? READ_BYTES : 1
       const hasNews = () =>
-        task.end !== undefined || end('stdout') > offsets.stdout || end('stderr') > offsets.stderr
-      if (!hasNews() && waitMs > 0) {
+        task.end !== undefined ||
+        end('stdout') - offsets.stdout >= least ||
+        end('stderr') - offsets.stderr >= least
+      for (const latest = performance.now() + waitMs; !hasNews() && performance.now() < latest; ) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, waitMs)
+          const timer = setTimeout(resolve, latest - performance.now())
           task.wake.push(() => {
             clearTimeout(timer)
             resolve()

@@ -1,18 +1,22 @@
 import type {
   CodeContext,
   CodeResult,
+  ReadOptions,
   SandboxChannel,
   SandboxMetrics,
   SandboxTasks,
   TaskEnd,
   TaskInfo,
   TaskOffsets,
+  TaskOutput,
+  TaskRequest,
 } from '../sandbox-channel.ts'
 import { SandboxError } from '../sandbox-runtime.ts'
 import { isEnvironment } from '../sandbox-spec.ts'
 import { list, number, object } from './agent-answer.ts'
 import { createGuestFiles } from './files.ts'
 import type { GuestLink } from './guest-link.ts'
+import type { Message } from './link-frames.ts'
 
 /** What a task or context may be called. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
@@ -24,30 +28,28 @@ export function createGuestChannel(linkOf: (id: string) => Promise<GuestLink>): 
   const ask = async (id: string, op: string, args: object = {}, options = {}) =>
     (await linkOf(id)).call(op, args, options)
 
+  const start = async (id: string, taskId: string, request: TaskRequest, more: object, options: object) => {
+    checkName(taskId)
+    if (!isEnvironment(request.env ?? {})) throw new SandboxError('spec_invalid', 'Not an environment')
+    const { run, ...rest } = request
+    // Code may be long, and needs no quoting.
+    const { code, ...how } = 'code' in run ? run : { ...run, code: undefined }
+    const args = { taskId, request: { ...rest, run: how }, ...more }
+    return ask(id, 'tasks.start', args, { ...options, body: Buffer.from(code ?? '') })
+  }
+
   const tasks: SandboxTasks = {
-    async start(id, taskId, request) {
-      checkName(taskId)
-      if (!isEnvironment(request.env ?? {})) throw new SandboxError('spec_invalid', 'Not an environment')
-      const { run, ...rest } = request
-      // Code may be long, and needs no quoting.
-      const { code, ...how } = 'code' in run ? run : { ...run, code: undefined }
-      const body = Buffer.from(code ?? '')
-      await ask(id, 'tasks.start', { taskId, request: { ...rest, run: how } }, { body })
+    start: async (id, taskId, request) => void (await start(id, taskId, request, {}, {})),
+
+    async run(id, taskId, request, options = {}) {
+      const { wanted, limit } = readingOf(options)
+      const read = { from: { stdout: 0, stderr: 0 }, ...wanted }
+      return readOutput(await start(id, taskId, request, { read }, limit))
     },
 
-    async read(id, taskId, from, { waitMs = 0 } = {}) {
-      const wait = Math.min(waitMs, MAX_WAIT_MS)
-      const args = { taskId, from, waitMs: wait }
-      const { head, body } = await ask(id, 'tasks.read', args, { timeoutMs: ANSWER_MS + wait })
-      const stdoutBytes = number(head.stdoutBytes)
-      const end = head.end ? readEnd(head.end) : undefined
-      return {
-        stdout: body.subarray(0, stdoutBytes),
-        stderr: body.subarray(stdoutBytes),
-        from: readOffsets(head.from),
-        next: readOffsets(head.next),
-        ...(end && { end }),
-      }
+    async read(id, taskId, from, options = {}) {
+      const { wanted, limit } = readingOf(options)
+      return readOutput(await ask(id, 'tasks.read', { taskId, from, ...wanted }, limit))
     },
 
     async write(id, taskId, input, { end = false } = {}) {
@@ -120,6 +122,23 @@ export function createGuestChannel(linkOf: (id: string) => Promise<GuestLink>): 
       const known = [...names, 'diskTotalBytes', 'processes'].map((name) => [name, number(head[name])])
       return Object.fromEntries(known) as SandboxMetrics
     },
+  }
+}
+
+function readingOf({ waitMs = 0, untilEnd = false }: ReadOptions) {
+  const wait = Math.min(waitMs, MAX_WAIT_MS)
+  return { wanted: { waitMs: wait, untilEnd }, limit: { timeoutMs: ANSWER_MS + wait } }
+}
+
+function readOutput({ head, body }: Message): TaskOutput {
+  const stdoutBytes = number(head.stdoutBytes)
+  const end = head.end ? readEnd(head.end) : undefined
+  return {
+    stdout: body.subarray(0, stdoutBytes),
+    stderr: body.subarray(stdoutBytes),
+    from: readOffsets(head.from),
+    next: readOffsets(head.next),
+    ...(end && { end }),
   }
 }
 

@@ -46,6 +46,14 @@ describe.skipIf(process.getuid?.() !== 0)('a hostile sandbox', { timeout: 4 * 60
     console.log(`out of the pool in ${Math.round(took)} ms`)
   })
 
+  test('behavior: one that ends every process that it may is served as before', async () => {
+    await background('reaper', 'kill -9 -1')
+    await sleep(1_000)
+    for (const word of ['one', 'two', 'three']) expect(await sh(hostile.id, `echo ${word}`)).toBe(`${word}\n`)
+    const run = { code: 'print(6 * 7)', language: 'python' as const }
+    expect((await runTask(channel, hostile.id, { run })).stdout).toBe('42\n')
+  })
+
   test('behavior: its QEMU has no rights, a filter of system calls, and limits', async () => {
     const folder = (await folderOf(sandboxes.dataFolder, hostile.id))!
     const [pid] = await processesIn(folder)

@@ -20,11 +20,9 @@ export async function prime(
 
 async function run(link: GuestLink, how: object, code: string): Promise<void> {
   const taskId = 'prime'
-  const from = { stdout: 0, stderr: 0 }
-  await link.call('tasks.start', { taskId, request: { run: how } }, { body: Buffer.from(code) })
-  for (;;) {
-    const { head } = await link.call('tasks.read', { taskId, from, waitMs: 10_000 })
-    if (head.end) break
-  }
+  const read = { from: { stdout: 0, stderr: 0 }, waitMs: 10_000, untilEnd: true }
+  const body = Buffer.from(code)
+  let { head } = await link.call('tasks.start', { taskId, request: { run: how }, read }, { body })
+  while (!head.end) ({ head } = await link.call('tasks.read', { taskId, ...read }))
   await link.call('tasks.remove', { taskId })
 }

@@ -2,6 +2,8 @@ import {
   OUTPUT_BYTES,
   type SandboxChannel,
   type TaskEnd,
+  type TaskOffsets,
+  type TaskOutput,
   type TaskRequest,
 } from '@coinrack/compute/sandbox-channel.ts'
 import { OperationError } from '../errors.ts'
@@ -56,15 +58,18 @@ export async function runTask(
   checkTimeout(timeout, stream)
   const wanted = (timeout ?? DEFAULT_S) * 1000
   const timeoutMs = stream ? wanted : Math.min(wanted, LONGEST_MS)
-  await tasks.start(id, taskId, {
-    ...request,
-    timeoutMs,
-    overflow: 'wait',
-    ...(input !== undefined && { stdin: true }),
-  })
+  const how = { waitMs: WAIT_MS, untilEnd: stream === undefined }
+  const whole = { ...request, timeoutMs, overflow: 'wait' as const }
+  const latest = performance.now() + timeoutMs + LATE_MS
+  let first: Promise<TaskOutput>
+  if (input === undefined) first = tasks.run(id, taskId, whole, how)
+  else {
+    await tasks.start(id, taskId, { ...whole, stdin: true })
+    typeIn(tasks, id, taskId, input)
+    first = tasks.read(id, taskId, { stdout: 0, stderr: 0 }, how)
+  }
   try {
-    if (input !== undefined) typeIn(tasks, id, taskId, input)
-    return await follow(tasks, id, taskId, performance.now() + timeoutMs + LATE_MS, stream)
+    return await follow(first, (from) => tasks.read(id, taskId, from, how), latest, stream)
   } finally {
     // Nobody waits for it; of one that is gone, with its sandbox or without, nothing is left to remove.
     tasks.remove(id, taskId).catch(() => {})
@@ -95,9 +100,8 @@ function typeIn(tasks: SandboxChannel['tasks'], id: string, taskId: string, inpu
 }
 
 async function follow(
-  tasks: SandboxChannel['tasks'],
-  id: string,
-  taskId: string,
+  first: Promise<TaskOutput>,
+  readOn: (from: TaskOffsets) => Promise<TaskOutput>,
   latest: number,
   stream: OutputStream | undefined,
 ): Promise<Done> {
@@ -115,21 +119,20 @@ async function follow(
   const hungUp = new Promise<undefined>((resolve) => {
     stream?.gone.addEventListener('abort', () => resolve(undefined), { once: true })
   })
-  for (let from = { stdout: 0, stderr: 0 }; ; ) {
-    const reading = tasks.read(id, taskId, from, { waitMs: WAIT_MS })
+  for (let reading = first; ; ) {
     const read = await Promise.race([reading, hungUp])
     // Nobody reads on; what comes of the last read is nobody's business.
     if (!read) {
       reading.catch(() => {})
       return view({})
     }
-    from = read.next
     const isHeard =
       (await outputs.stdout.add(read.stdout, read.end !== undefined)) &&
       (await outputs.stderr.add(read.stderr, read.end !== undefined))
     if (read.end) return view(read.end)
     // Or the guest does not end what it should have.
     if (!isHeard || performance.now() > latest) return view({})
+    reading = readOn(read.next)
   }
 }
 

@@ -16,8 +16,9 @@ from contexts import Contexts
 from files import Files
 from link import Link, Pump, Refused
 from loop import WRITE, Loop
-from renew import renew
+from renew import IDENTITY, renew
 from spawn import PATH
+from starter import Starters
 from tasks import Tasks
 
 PORT_NAME = "coinrack.agent"
@@ -41,6 +42,13 @@ def prepare(processes):
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1"), ("stderr", "/proc/self/fd/2")):
         if not os.path.lexists(f"/dev/{name}"):
             os.symlink(target, f"/dev/{name}")
+    for path in IDENTITY:
+        # Written anew in each copy of this machine, before anything else: no disk is waited for.
+        real = f"/run/{os.path.basename(path)}"
+        write(real, "")
+        if os.path.lexists(path):
+            os.remove(path)
+        os.symlink(real, path)
     write("/sys/fs/cgroup/cgroup.subtree_control", "+memory +pids")
     os.makedirs("/sys/fs/cgroup/programs", exist_ok=True)
     write("/sys/fs/cgroup/programs/pids.max", str(processes))
@@ -49,6 +57,8 @@ def prepare(processes):
     ip = lambda *words: subprocess.run(["ip", *words], check=False)
     ip("link", "set", "lo", "up")
     if os.path.exists("/sys/class/net/eth0"):
+        # There is none behind it, and it would be looked for whenever the address of the hardware changes.
+        write("/proc/sys/net/ipv6/conf/eth0/disable_ipv6", "1")
         ip("link", "set", "eth0", "up")
         ip("address", "add", "10.0.2.15/24", "dev", "eth0")
         ip("route", "add", "default", "via", "10.0.2.2")
@@ -134,10 +144,10 @@ def main():
     prepare(processes=4096)
     os.nice(-10)
     loop = Loop()
-    contexts = Contexts(loop)
+    contexts, starters = Contexts(loop), Starters(loop)
 
-    def renewed(stream, head, _):
-        renew(contexts, head)
+    def renewed(stream, head, seed):
+        renew(contexts, head, seed)
         stream.answer()
 
     def warmed(stream, head, _):
@@ -146,9 +156,18 @@ def main():
             subprocess.run(["resize2fs", head["disk"]], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if head.get("first"):
             contexts.load(head["first"])
+        starters.warm()
+        awaited = [*head["languages"]]
+
+        def ready(language):
+            awaited.remove(language)
+            if not awaited:
+                stream.answer()
+
+        if not awaited:
+            stream.answer()
         for language in head["languages"]:
-            contexts.warm(language)
-        stream.answer()
+            contexts.warm(language, lambda language=language: ready(language))
 
     def synced(stream, _head, _body):
         os.sync()
@@ -161,7 +180,7 @@ def main():
         "sync": synced,
         "metrics": metrics,
         "connect": Ports(loop).connect,
-        **Tasks(loop, contexts).handlers(),
+        **Tasks(loop, contexts, starters).handlers(),
         **contexts.handlers(),
         **Files(loop).handlers(),
     }

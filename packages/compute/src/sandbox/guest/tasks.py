@@ -144,14 +144,15 @@ class Task:
             except ProcessLookupError:
                 pass
 
-    def read(self, stream, offsets, wait_ms):
+    def read(self, stream, offsets, wait_ms, until_end):
         if self.waits:
             for name, output in self.outputs.items():
                 output.drop(offsets[name] - output.start)
             self.attend()
-        if wait_ms <= 0 or self.end or any(self.outputs[name].end > offsets[name] for name in self.outputs):
+        least = READ_BYTES if until_end else 1
+        if wait_ms <= 0 or self.end or self.has(least, offsets):
             return self.tell(stream, offsets)
-        waiting = [stream, offsets]
+        waiting = [stream, offsets, least]
         self.readers.append(waiting)
 
         def stop():
@@ -167,11 +168,15 @@ class Task:
         waiting.append(timer := self.loop.later(wait_ms / 1000, give_up))
 
     def wake(self, ended=False):
-        for stream, offsets, timer in self.readers[:]:
-            if ended or any(self.outputs[name].end > offsets[name] for name in self.outputs):
+        for stream, offsets, least, timer in self.readers[:]:
+            if ended or self.has(least, offsets):
                 timer.cancel()
-                self.readers.remove([stream, offsets, timer])
+                self.readers.remove([stream, offsets, least, timer])
                 self.tell(stream, offsets)
+
+    def has(self, count, offsets):
+        """So many bytes of an output or more, from there on."""
+        return any(output.end - offsets[name] >= count for name, output in self.outputs.items())
 
     def tell(self, stream, offsets):
         stream.on_drop = None
@@ -242,9 +247,10 @@ class Task:
             spawn.remove_group(self.loop, self.group)
 
 
-def start_program(task, args, request):
+def start_program(task, args, request, starters):
     """Runs the program of a task, with pipes or a terminal."""
-    user = spawn.find_user(request.get("user"))
+    starter = None if request.get("user") else starters.take()
+    user = starter.user if starter else spawn.find_user(request.get("user"))
     env = spawn.env_of(user, request.get("env"))
     size = request.get("terminal")
     opened = []
@@ -271,13 +277,18 @@ def start_program(task, args, request):
             fds = mine = [in_read, out_write, err_write]
             sources = [("stdout", out_read), ("stderr", err_read)]
         cwd = request.get("cwd") or user.pw_dir
-        run = lambda _: os.execvpe(args[0], args, env)
-        task.group = f"task-{task.task_id}"
-        task.pid = spawn.fork(run, user, fds, task.group, cwd, terminal=bool(size))
+        if starter:
+            task.group = starter.group
+            task.pid = starter.start(args, env, fds, cwd, bool(size))
+        if task.pid is None:
+            task.group = f"task-{task.task_id}"
+            run = lambda _: os.execvpe(args[0], args, env)
+            task.pid = spawn.fork(run, user, fds, task.group, cwd, terminal=bool(size))
     except BaseException:
         for fd in opened:
             os.close(fd)
-        spawn.remove_group(task.loop, f"task-{task.task_id}")
+        if task.group:
+            spawn.remove_group(task.loop, task.group)
         raise
     for fd in mine:
         os.close(fd)
@@ -287,14 +298,14 @@ def start_program(task, args, request):
 
 
 class Tasks:
-    def __init__(self, loop, contexts):
-        self.loop, self.contexts = loop, contexts
+    def __init__(self, loop, contexts, starters):
+        self.loop, self.contexts, self.starters = loop, contexts, starters
         self.all = {}
 
     def handlers(self):
         return {
             "tasks.start": self.start,
-            "tasks.read": lambda stream, head, _: self.find(head).read(stream, head["from"], head.get("waitMs", 0)),
+            "tasks.read": lambda stream, head, _: self.read(stream, head),
             "tasks.write": lambda stream, head, body: self.find(head).type(stream, body, head.get("end")),
             "tasks.signal": self.signal,
             "tasks.resize": self.resize,
@@ -325,10 +336,16 @@ class Tasks:
             if args is None:
                 self.contexts.run(task, run, body.decode(), request)
             else:
-                start_program(task, args, request)
+                start_program(task, args, request, self.starters)
             task.limit(request.get("timeoutMs"))
             self.all[task_id] = task
-        stream.answer()
+        if "read" in head:
+            self.read(stream, {"taskId": task_id, **head["read"]})
+        else:
+            stream.answer()
+
+    def read(self, stream, head):
+        self.find(head).read(stream, head["from"], head.get("waitMs", 0), head.get("untilEnd"))
 
     def make_room(self):
         """The oldest that has ended gives way."""
