@@ -69,7 +69,7 @@ const LAUNCH_SCRIPT = join(import.meta.dirname, 'launch.sh')
 const START_TIMEOUT_MS = 15_000
 const POLL_MS = 100
 /** The monitor is there some hundredths of a second after the start. */
-const MONITOR_POLL_MS = 20
+const MONITOR_POLL_MS = 4
 /** A guest that is still booting does not hear the power button: it is pressed again. */
 const PRESS_AGAIN_MS = 10_000
 
@@ -245,7 +245,10 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
   await launchGuest(guest, args, { within, limits, user, inherit })
 }
 
-/** Starts QEMU with these arguments unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
+/**
+ * Starts QEMU with these arguments unless it runs, and returns its process id when its monitor answers.
+ * Throws `guest_failed`.
+ */
 export async function launchGuest(
   guest: Guest,
   args: string[],
@@ -254,15 +257,20 @@ export async function launchGuest(
     limits = [],
     user,
     inherit = [],
+    isIdle = false,
   }: Pick<StartOptions, 'within' | 'limits' | 'user'> & {
     /** Open files that QEMU gets as descriptors 4, 5 and so on. */
     inherit?: number[]
+    /** It does nothing until it is told to: it joins its groups while it starts, which takes as long. */
+    isIdle?: boolean
   },
-): Promise<void> {
+): Promise<number> {
+  let pid: number | undefined
+  const owner = user ? `${user.uid}:${user.gid}` : '-'
   try {
     await rm(guest.logFile, { force: true })
     await makeEmpty(guest.serialLog, user)
-    await startDetached({
+    pid = await startDetached({
       name: `QEMU of ${guest.id}`,
       command: QEMU,
       args,
@@ -270,23 +278,33 @@ export async function launchGuest(
       pidFile: guest.pidFile,
       logFile: guest.logFile,
       user,
-      within: ['sh', LAUNCH_SCRIPT, user ? `${user.uid}:${user.gid}` : '-', ...limits, '--', ...within],
+      within: ['sh', LAUNCH_SCRIPT, owner, ...(isIdle ? [] : limits), '--', ...within],
       inherit,
     })
   } catch (error) {
     if (!(error instanceof AlreadyRunsError))
       throw new DriverError('guest_failed', (error as Error).message, { cause: error })
   }
+  if (isIdle && pid !== undefined) await joinGroups(guest, pid, limits)
   for (let waited = 0; waited < START_TIMEOUT_MS; waited += MONITOR_POLL_MS) {
     const answered = await withMonitor(guest.monitor, ({ execute }) => execute('query-status')).catch(
       () => undefined,
     )
-    if (answered) return
-    if (!(await runningPid(guest))) break
+    if (answered) pid ??= await runningPid(guest)
+    if (answered && pid !== undefined) return pid
+    if (waited % POLL_MS === POLL_MS - MONITOR_POLL_MS && !(await runningPid(guest))) break
     await sleep(MONITOR_POLL_MS)
   }
   const reason = (await lastWords(guest)) ?? 'its monitor does not answer'
   throw new DriverError('guest_failed', `QEMU of ${guest.id} did not start: ${reason}`)
+}
+
+async function joinGroups({ id }: Guest, pid: number, files: string[]): Promise<void> {
+  try {
+    for (const file of files) await writeFile(file, String(pid))
+  } catch (error) {
+    throw new DriverError('guest_failed', `QEMU of ${id} could not be limited`, { cause: error })
+  }
 }
 
 /** Presses the power button, waits up to `graceMs` for the guest to end, then cuts the power. */

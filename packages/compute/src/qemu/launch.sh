@@ -5,9 +5,12 @@
 set -eu
 owner=$1
 shift
-rm -rf run
-mkdir -m 0700 run
-if [ "$owner" != - ]; then chown "$owner" run; fi
+if [ -e run ]; then rm -rf run; fi
+if [ "$owner" = - ]; then
+  mkdir -m 0700 run
+else
+  install -d -m 0700 -o "${owner%:*}" -g "${owner#*:}" run
+fi
 # A core file would hold the guest's memory.
 ulimit -c 0
 # Before it allocates: what a process had before it joined is not counted.

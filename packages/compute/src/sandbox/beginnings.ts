@@ -7,7 +7,7 @@ import type { RunAs } from '@coinrack/host/as-user.ts'
 import pLimit from 'p-limit'
 import type { BuiltImage, ImageStore } from '../images/image-store.ts'
 import { diskSizeGb } from '../qemu/disk.ts'
-import { type Guest, runningPid } from '../qemu/guest.ts'
+import type { Guest } from '../qemu/guest.ts'
 import { refuseWhenFull } from '../qemu/host-capacity.ts'
 import { withMonitor } from '../qemu/monitor.ts'
 import { createTemplateStore } from '../qemu/template-store.ts'
@@ -15,10 +15,17 @@ import { closedNetwork } from '../sandbox-network.ts'
 import { SandboxError, type SandboxSize, type SandboxSpec } from '../sandbox-runtime.ts'
 import type { DriverError } from '../vps-driver.ts'
 import { asSandboxError, sameSize } from './failures.ts'
-import type { GuestLink } from './guest-link.ts'
 import { sandboxTemplates } from './image/recipes.ts'
 import type { Links } from './links.ts'
-import { type Around, beginAsClone, beginCold, beginFromState, copySparsely, machineAt } from './machine.ts'
+import {
+  type Around,
+  type Begun,
+  beginAsClone,
+  beginCold,
+  beginFromState,
+  copySparsely,
+  machineAt,
+} from './machine.ts'
 import { createPlaces } from './places.ts'
 import { createPool } from './pool.ts'
 import { prime } from './prime.ts'
@@ -134,14 +141,14 @@ export function createBeginnings(options: BeginningsOptions) {
   const begin = async (
     size: SandboxSize,
     network: SandboxSpec['network'],
-    how: (guest: Guest, around: Around) => Promise<GuestLink>,
+    how: (guest: Guest, around: Around) => Promise<Begun>,
     guest = places.take() ?? newGuest(),
   ): Promise<Machine> => {
     try {
       await refuseWhenFull(dataFolder)
-      links.put(guest, await how(guest, await world.surround(guest, size, network)))
-      const pid = await runningPid(guest)
-      const process = pid === undefined ? undefined : await identityOf(pid)
+      const { pid, link } = await how(guest, await world.surround(guest, size, network))
+      links.put(guest, link)
+      const process = await identityOf(pid)
       if (!process) throw new SandboxError('guest_failed', 'Its machine ended at once')
       return { guest, record: { state: 'running', ranMs: 0, startedAt: clock.now().getTime(), process } }
     } catch (error) {
@@ -173,9 +180,9 @@ export function createBeginnings(options: BeginningsOptions) {
       size,
       await world.usualNetwork(),
       async (guest, around) => {
-        const link = await cloneOf(shape, guest, size, around)
-        if (!link) throw new SandboxError('template_not_ready', `There is no saved machine of ${name} yet`)
-        return link
+        const begun = await cloneOf(shape, guest, size, around)
+        if (!begun) throw new SandboxError('template_not_ready', `There is no saved machine of ${name} yet`)
+        return begun
       },
       newGuest(),
     )

@@ -1,5 +1,5 @@
 import { rename, rm } from 'node:fs/promises'
-import { type Guest, runningPid } from '../qemu/guest.ts'
+import type { Guest } from '../qemu/guest.ts'
 import { refuseWhenFull } from '../qemu/host-capacity.ts'
 import type { MachineUsers } from '../qemu/machine-users.ts'
 import { withMonitor } from '../qemu/monitor.ts'
@@ -111,10 +111,10 @@ export function createKeeper({ dataFolder, world, users, links, records, clock }
         await copySparsely(guest.disk, `${keptDisk(guest)}.part`)
         await rename(`${keptDisk(guest)}.part`, keptDisk(guest))
         const around = await world.surround(guest, spec, spec.network)
-        const link = await beginFromState(guest, spec, guest.state, around)
+        const { pid, link } = await beginFromState(guest, spec, guest.state, around)
         links.put(guest, link)
         await renew(link, clock.now())
-        const process = await identityOf((await runningPid(guest))!)
+        const process = await identityOf(pid)
         machine.record = { ...rest, state: 'running', startedAt: clock.now().getTime(), process: process! }
         await records.write(machine)
       } catch (error) {

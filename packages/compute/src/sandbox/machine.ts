@@ -27,8 +27,7 @@ export type Around = Pick<
 >
 
 const WAKE_TIMEOUT_MS = 60_000
-const LINK_TIMEOUT_MS = 20_000
-const POLL_MS = 5
+const POLL_MS = 1
 
 /** The folder of a machine; sockets of sandboxes have names of their own. */
 export function machineAt(folder: string, id: string): Guest {
@@ -37,27 +36,34 @@ export function machineAt(folder: string, id: string): Guest {
   return { ...guest, monitor: file(sandboxFiles.monitor), agent: file(sandboxFiles.agent) }
 }
 
+/** What began: its process, and the line to its agent. */
+export interface Begun {
+  pid: number
+  link: GuestLink
+}
+
 /** Begins as a clone of the template. It runs when this returns. */
 export async function beginAsClone(
   guest: Guest,
   size: SandboxSize,
   template: Template,
   around: Around,
-): Promise<GuestLink> {
+): Promise<Begun> {
   await writeFile(guest.disk, template.disk, { mode: 0o600 })
   await writeFile(guest.state, template.state, { mode: 0o600 })
   const state = await open(guest.state)
   await rm(guest.state)
+  let pid: number
   try {
     const memoryFile = { path: '/proc/self/fd/4', share: false }
     const args = argumentsOf(guest, size, around, { memoryFile })
     const inherit = [template.memory.descriptor, state.fd]
     await giveDisk(guest, around)
-    await launchGuest(guest, args, { ...around, inherit })
+    pid = await launchGuest(guest, args, { ...around, inherit, isIdle: true })
   } finally {
     await state.close()
   }
-  return wake(guest, 'fd:5', 'template')
+  return { pid, link: await wake(guest, 'fd:5', 'template') }
 }
 
 /** Begins, on the disk that is there, where the state of the file ends. The file is not needed afterwards. */
@@ -66,15 +72,17 @@ export async function beginFromState(
   size: SandboxSize,
   file: string,
   around: Around,
-): Promise<GuestLink> {
+): Promise<Begun> {
   const state = await open(file)
+  let pid: number
   try {
     await giveDisk(guest, around)
-    await launchGuest(guest, argumentsOf(guest, size, around), { ...around, inherit: [state.fd] })
+    const args = argumentsOf(guest, size, around)
+    pid = await launchGuest(guest, args, { ...around, inherit: [state.fd], isIdle: true })
   } finally {
     await state.close()
   }
-  return wake(guest, 'fd:4', 'own')
+  return { pid, link: await wake(guest, 'fd:4', 'own') }
 }
 
 /** Begins with a boot. It is slow, and needs nothing but the image. */
@@ -84,7 +92,7 @@ export async function beginCold(
   image: BuiltImage,
   baseImages: string,
   around: Around,
-): Promise<GuestLink> {
+): Promise<Begun> {
   const kernel = join(guest.folder, 'vmlinuz')
   const initrd = join(guest.folder, 'initrd')
   await makeDisk(guest.disk, {
@@ -97,16 +105,16 @@ export async function beginCold(
   await writeFile(initrd, await withAgent(await readFile(image.initrd)))
   if (around.user) for (const path of [kernel, initrd]) await chown(path, around.user.uid, around.user.gid)
   const boot = { kernel: 'vmlinuz', initrd: 'initrd', clockOptions: around.clockOptions }
-  await launchGuest(guest, argumentsOf(guest, size, around, { boot }), around)
+  const pid = await launchGuest(guest, argumentsOf(guest, size, around, { boot }), around)
   let isGone = false
   const link = await firstLink(guest.agent, () => {
     if (isGone) throw new Error(`The machine of ${guest.id} ended while it booted`)
-    void runningPid(guest).then((pid) => {
-      isGone = pid === undefined
+    void runningPid(guest).then((running) => {
+      isGone = running === undefined
     })
   })
   await link.call('warm', { languages: [], disk: '/dev/vda' }, { timeoutMs: WAKE_TIMEOUT_MS })
-  return link
+  return { pid, link }
 }
 
 const argumentsOf = (
@@ -120,9 +128,11 @@ async function giveDisk({ disk }: Guest, { user }: Around): Promise<void> {
   if (user) await chown(disk, user.uid, user.gid)
 }
 
-/** Loads the state into a QEMU that waits for it, and greets the agent, which hears us before anybody else. */
+/** Greets the agent, which hears us before anybody else, and loads the state into a QEMU that waits for it. */
 async function wake(guest: Guest, uri: string, memory: 'template' | 'own'): Promise<GuestLink> {
   const socket = connectToGuest(guest.agent)
+  const link = openLink(socket, { timeoutMs: WAKE_TIMEOUT_MS })
+  link.catch(() => {})
   try {
     await withMonitor(
       guest.monitor,
@@ -135,7 +145,7 @@ async function wake(guest: Guest, uri: string, memory: 'template' | 'own'): Prom
       },
       { timeoutMs: WAKE_TIMEOUT_MS },
     )
-    return await openLink(socket, { timeoutMs: LINK_TIMEOUT_MS })
+    return await link
   } catch (error) {
     socket.destroy()
     throw error

@@ -197,9 +197,9 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
         await checkNetworkIsPossible(networks, spec.network)
         const machine = await begin(spec, spec.network, async (guest, around) => {
           await keeper.save(parent, { state: guest.state, disk: guest.disk })
-          const link = await beginFromState(guest, spec, guest.state, around)
+          const begun = await beginFromState(guest, spec, guest.state, around)
           await rm(guest.state)
-          return link
+          return begun
         })
         await give(machine, spec)
       }),
