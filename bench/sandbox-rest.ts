@@ -7,10 +7,12 @@
  *
  * As root, on a host that runs nothing else. The container runtime is `runc` or `crun`, as Debian has them.
  */
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
 import { hostAcceleration } from '@coinrack/compute/qemu/host-acceleration.ts'
+import { sandboxTemplates } from '@coinrack/compute/sandbox/image/recipes.ts'
 import { sandboxTariffs } from '@coinrack/contract/sandbox-tariffs.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { type Client, CoinrackError } from '@coinrack/sdk/index.ts'
@@ -65,9 +67,20 @@ async function withService(pool: number, work: (customer: Client, dataFolder: st
     COINRACK_RATE_DEFAULT: '100000/min',
   })
   try {
+    await untilTemplatesAreThere(service.dataFolder)
     await work(await newCustomer(service, '10'), service.dataFolder)
   } finally {
     await service.stop()
+  }
+}
+
+/** The service boots them one after the other when it begins, beside whatever else it does. */
+async function untilTemplatesAreThere(dataFolder: string): Promise<void> {
+  const isThere = (name: string) => !name.endsWith('.building') && !name.endsWith('.pid')
+  for (;;) {
+    const names = await readdir(join(dataFolder, 'sandbox-templates')).catch(() => [])
+    if (names.filter(isThere).length === sandboxTemplates.length) return
+    await sleep(QUIET_MS)
   }
 }
 

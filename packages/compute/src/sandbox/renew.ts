@@ -2,6 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { macAddress } from '../qemu/command-line.ts'
 import type { GuestLink } from './guest-link.ts'
 
+/** Of randomness, as much as the kernel of a machine takes at once. */
+const SEED_BYTES = 64
+
 /** What makes a machine one of its own, or one of now. */
 export interface Identity {
   hostname: string
@@ -15,9 +18,8 @@ export interface Identity {
  * Nothing else may be asked of its agent before.
  */
 export async function renew(link: GuestLink, now: Date, identity?: Identity): Promise<void> {
-  await link.call('renew', {
+  const args = {
     now: now.getTime() / 1000,
-    seed: randomBytes(64).toString('base64'),
     ...(identity && {
       hostname: identity.hostname,
       machineId: randomUUID().replaceAll('-', ''),
@@ -25,5 +27,6 @@ export async function renew(link: GuestLink, now: Date, identity?: Identity): Pr
       mac: macAddress(identity.machineId),
       env: identity.env,
     }),
-  })
+  }
+  await link.call('renew', args, { body: randomBytes(SEED_BYTES) })
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -9,6 +9,8 @@ import { makeSandboxSpec } from '../testing.ts'
 import { folderOf, groupsOf, makeSandboxes, processesIn } from './testing.ts'
 
 const LONG_MS = 5 * 60_000
+/** A second of processor time, as Linux counts it for programs. */
+const TICKS = 100
 const whole = makeSandboxes()
 const size = { vcpus: 0.25, memoryMb: 256, diskGb: 2 }
 
@@ -79,6 +81,29 @@ sandboxChannelSuite('qemu', async () => {
     },
   }
 })
+
+test('behavior: a clone that nobody uses does nothing', { timeout: LONG_MS }, async () => {
+  const sandboxes = await makeSandboxes({ dataFolder: (await ready()).dataFolder })
+  const spec = makeSandboxSpec(size)
+  await sandboxes.runtime.ensure(spec)
+  const [pid] = await processesIn((await folderOf(sandboxes.dataFolder, spec.id))!)
+  const before = await processorSeconds(pid!)
+  await sleep(3_000)
+  expect((await processorSeconds(pid!)) - before).toBeLessThan(0.5)
+  await sandboxes.runtime.destroy(spec.id)
+  await sandboxes.close()
+})
+
+/** That the process has used, in its programs and in the kernel. */
+async function processorSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number)
+  return (user! + system!) / TICKS
+}
 
 /** What no two sandboxes may have in common, one in each line. */
 const PYTHON = `import os, random, uuid, secrets

@@ -1,7 +1,8 @@
 """Interpreters that keep their state, and the code that runs in them.
 
 A kernel is a process of the user's: it reads pieces of code from descriptor 3, one JSON in a line, and writes one JSON
-in a line for each when that has ended. What it prints meanwhile belongs to the task of that code.
+in a line when it is there, and for each piece when that has ended. What it prints meanwhile belongs to the task of that
+code.
 """
 import collections
 import json
@@ -41,9 +42,9 @@ class Kernel:
         self.task = None
         self.said = bytearray()
         self.unsent = bytearray()
-        self.is_gone = False
+        self.is_ready = self.is_taken = self.is_gone = False
         self.keeps_state = False
-        self.on_gone = lambda: None
+        self.on_ready = self.on_gone = lambda: None
         mine, its = socket.socketpair()
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()
@@ -115,6 +116,12 @@ class Kernel:
             self.loop.watch(self.socket, READ | (WRITE if self.unsent else 0), self.ready)
 
     def done(self, line):
+        if not self.is_ready:
+            self.is_ready = True
+            if not self.is_taken:
+                # Nothing that it does by itself costs anybody anything meanwhile.
+                os.kill(self.pid, signal.SIGSTOP)
+            return self.on_ready()
         task, self.task = self.task, None
         if not task:
             return
@@ -157,6 +164,10 @@ class Kernel:
         task = self.task
         os.killpg(self.pid, signal.SIGINT)
         self.loop.later(INTERRUPT_SECONDS, lambda: self.kill() if task and self.task is task else None)
+
+    def go_on(self):
+        self.is_taken = True
+        os.kill(self.pid, signal.SIGCONT)
 
     def kill(self):
         spawn.kill_group(self.group)
@@ -241,6 +252,7 @@ class Contexts:
         self.loop = loop
         self.all = {language: Context(self, language) for language in ("python", "node", "bash")}
         self.spares = {}
+        self.stale = set()
         self.python_parent = None
 
     def handlers(self):
@@ -251,10 +263,12 @@ class Contexts:
             "contexts.remove": self.remove,
         }
 
-    def kernels(self):
-        """Those that are there, in a context or spare."""
-        used = [context.kernel for context in self.all.values() if context.kernel and not context.kernel.is_gone]
-        return used + list(self.spares.values())
+    def renew(self):
+        """Interpreters that have run code may go on by themselves; those that stand by have time until they are taken."""
+        for context in self.all.values():
+            if context.kernel and not context.kernel.is_gone:
+                context.kernel.renew()
+        self.stale.update(self.spares.values())
 
     def load(self, code):
         """Interpreters of Python have loaded from now on what this code loads."""
@@ -263,18 +277,30 @@ class Contexts:
     def make_kernel(self, language, cwd=None):
         return Kernel(self.loop, language, cwd, self.python_parent if language == "python" else None)
 
-    def warm(self, language):
+    def warm(self, language, on_ready=None):
         """Keeps an interpreter ready that nothing has run in."""
-        if language in self.spares:
+        if language not in self.spares:
+            kernel = self.spares[language] = self.make_kernel(language)
+            kernel.on_gone = lambda: self.spares.pop(language, None)
+        kernel = self.spares[language]
+        if not on_ready:
             return
-        kernel = self.spares[language] = self.make_kernel(language)
-        kernel.on_gone = lambda: self.spares.pop(language, None)
+        if kernel.is_ready:
+            on_ready()
+        else:
+            kernel.on_ready = on_ready
 
     def take_kernel(self, language, cwd=None):
         kernel = None if cwd else self.spares.pop(language, None)
         if not kernel or kernel.is_gone:
-            return self.make_kernel(language, cwd)
+            kernel = self.make_kernel(language, cwd)
+            kernel.is_taken = True
+            return kernel
         kernel.on_gone = lambda: None
+        kernel.go_on()
+        if kernel in self.stale:
+            self.stale.remove(kernel)
+            kernel.renew()
         if language == "node":
             self.loop.later(0.5, lambda: self.try_warm(language))
         return kernel

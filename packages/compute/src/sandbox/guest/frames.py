@@ -16,6 +16,8 @@ MORE = 1
 """Flag of CALL and ANSWER: the message goes on in the next frame of the stream."""
 
 _SUMMED = struct.Struct("<2sBBII")
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
+_from_json = json.JSONDecoder().raw_decode
 
 
 def encode(kind, stream, payload=b"", flags=0):
@@ -26,7 +28,7 @@ def encode(kind, stream, payload=b"", flags=0):
 
 def encode_message(kind, stream, head, body=b""):
     """A message of JSON and bytes, in as many frames as it takes."""
-    text = json.dumps(head, separators=(",", ":")).encode()
+    text = _to_json(head).encode()
     whole = struct.pack("<I", len(text)) + text + body
     pieces = [whole[at : at + PAYLOAD_BYTES] for at in range(0, len(whole), PAYLOAD_BYTES)]
     last = len(pieces) - 1
@@ -36,7 +38,7 @@ def encode_message(kind, stream, head, body=b""):
 def decode_message(payload):
     """The JSON and the bytes of a whole message."""
     (length,) = struct.unpack_from("<I", payload)
-    return json.loads(payload[4 : 4 + length]), bytes(payload[4 + length :])
+    return _from_json(payload[4 : 4 + length].decode())[0], bytes(payload[4 + length :])
 
 
 class Parser:

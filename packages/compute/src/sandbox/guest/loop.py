@@ -1,16 +1,17 @@
 """One thread that waits for descriptors, timers and ended children."""
 import heapq
 import os
-import selectors
+import select
 import signal
 import time
 
-READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+READ, WRITE = select.EPOLLIN, select.EPOLLOUT
 
 
 class Loop:
     def __init__(self):
-        self.selector = selectors.DefaultSelector()
+        self.epoll = select.epoll()
+        self.watched = {}
         self.timers = []
         self.count = 0
         self.children = {}
@@ -20,16 +21,20 @@ class Loop:
         signal.set_wakeup_fd(wake_in, warn_on_full_buffer=False)
         self.watch(wake_out, READ, lambda _: (os.read(wake_out, 4096), self.reap()))
 
-    def watch(self, fd, events, callback):
-        """Calls back with the events whenever the descriptor is ready; no events: no more."""
-        known = self.selector.get_map().get(fd)
+    def watch(self, file, events, callback):
+        """Calls back with the events whenever the descriptor or socket is ready; no events: no more."""
+        fd = file if isinstance(file, int) else file.fileno()
+        known = self.watched.get(fd)
         if not events:
             if known:
-                self.selector.unregister(fd)
-        elif not known:
-            self.selector.register(fd, events, callback)
-        elif (known.events, known.data) != (events, callback):
-            self.selector.modify(fd, events, callback)
+                del self.watched[fd]
+                self.epoll.unregister(fd)
+            return
+        if not known:
+            self.epoll.register(fd, events)
+        elif known[0] != events:
+            self.epoll.modify(fd, events)
+        self.watched[fd] = (events, callback)
 
     def later(self, seconds, callback):
         """Calls back once. The answer's `cancel` prevents it."""
@@ -73,10 +78,14 @@ class Loop:
             while self.timers and self.timers[0][0] <= now:
                 heapq.heappop(self.timers)[2].fire()
             wait = max(self.timers[0][0] - now, 0) if self.timers else None
-            for key, events in self.selector.select(wait):
+            ready = [(fd, events, self.watched.get(fd)) for fd, events in self.epoll.poll(wait)]
+            for fd, events, known in ready:
                 # What an earlier one of these took away is not called.
-                if self.selector.get_map().get(key.fd) is key:
-                    key.data(events)
+                if known and self.watched.get(fd) is known:
+                    # An end, or an error, is for whoever waits.
+                    met = known[0] & ((READ if events & ~WRITE else 0) | (WRITE if events & ~READ else 0))
+                    if met:
+                        known[1](met)
 
 
 class Timer:

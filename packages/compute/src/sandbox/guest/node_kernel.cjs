@@ -116,3 +116,4 @@ channel.on('data', (chunk) => {
   }
 })
 channel.on('end', () => process.exit())
+channel.write('{}\n')

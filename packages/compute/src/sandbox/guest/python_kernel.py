@@ -137,6 +137,7 @@ def serve(fd):
     runner = Runner()
     buffered = io.BufferedReader(channel, 65536)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os_write_all(fd, b"{}\n")
     for line in buffered:
         message = json.loads(line)
         if "renew" in message:

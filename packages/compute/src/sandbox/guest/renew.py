@@ -1,5 +1,4 @@
 """Makes this machine one of its own, after it began as a copy of another or slept."""
-import base64
 import fcntl
 import os
 import socket
@@ -14,12 +13,12 @@ RNDADDENTROPY, RNDRESEEDCRNG = 0x40085203, 0x5207
 # linux/sockios.h
 SIOCSIFHWADDR = 0x8924
 LINK = "eth0"
+HOSTNAME, HOSTS, MACHINE_ID = IDENTITY = ["/etc/hostname", "/etc/hosts", "/etc/machine-id"]
 
 
-def renew(contexts, head):
+def renew(contexts, head, seed):
     """The time, and all that was drawn at random, are of now; names as far as they are given."""
     time.clock_settime(time.CLOCK_REALTIME, head["now"])
-    seed = base64.b64decode(head["seed"])
     fd = os.open("/dev/urandom", os.O_RDWR)
     try:
         fcntl.ioctl(fd, RNDADDENTROPY, struct.pack("ii", len(seed) * 8, len(seed)) + seed)
@@ -29,10 +28,10 @@ def renew(contexts, head):
     if "hostname" in head:
         hostname = head["hostname"]
         socket.sethostname(hostname)
-        put("/etc/hostname", f"{hostname}\n")
-        put("/etc/hosts", f"127.0.0.1 localhost {hostname}\n::1 localhost\n")
+        put(HOSTNAME, f"{hostname}\n")
+        put(HOSTS, f"127.0.0.1 localhost {hostname}\n::1 localhost\n")
     if "machineId" in head:
-        put("/etc/machine-id", f"{head['machineId']}\n")
+        put(MACHINE_ID, f"{head['machineId']}\n")
     if "bootId" in head:
         put("/run/boot_id", f"{head['bootId']}\n")
         if not os.path.ismount("/proc/sys/kernel/random/boot_id"):
@@ -44,11 +43,11 @@ def renew(contexts, head):
     if "env" in head:
         spawn.environment.clear()
         spawn.environment.update(head["env"])
-    for kernel in contexts.kernels():
-        kernel.renew()
+    contexts.renew()
 
 
 def put(path, text):
     """In place, since it may be mounted somewhere."""
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    os.write(fd, text.encode())
+    os.close(fd)
