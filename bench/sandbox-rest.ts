@@ -3,7 +3,7 @@
  * pool; beside a boot of the same image by hand, and a container of the same files. And what a sandbox that does
  * nothing takes of the host's memory.
  *
- *   node bench/sandbox-rest.ts [rounds] [boots by hand] [idle sandboxes] [container runtime]
+ *   node bench/sandbox-rest.ts [rounds] [boots by hand] [idle sandboxes] [container runtime] [which work]
  *
  * As root, on a host that runs nothing else. The container runtime is `runc` or `crun`, as Debian has them.
  */
@@ -21,15 +21,17 @@ import { startService } from '../test/support/running-service.ts'
 import { countedBy, machinesOf } from '../test/support/sandbox-traces.ts'
 import { bootByHand, containersOf, sandboxImage } from './sandbox-by-hand.ts'
 
-const [rounds = '50', boots = '5', idle = '30', containerRuntime = 'runc'] = process.argv.slice(2)
+const [rounds = '50', boots = '5', idle = '30', containerRuntime = 'runc', only] = process.argv.slice(2)
 const cacheFolder = process.env.COINRACK_CACHE ?? '/var/cache/coinrack'
 const { memory_mb: memoryMb } = sandboxTariffs.micro
-/** What is measured, as a command inside and as a program of a container. */
-const WORK = {
+/** What is measured: a command inside and the same program of a container, or code for an interpreter inside. */
+const WORK: Record<string, { command: string; program: string[] } | { code: string }> = {
   echo: { command: 'echo 1', program: ['echo', '1'] },
-  python: { command: "python3 -c 'print(1)'", program: ['python3', '-c', 'print(1)'] },
-  node: { command: "node -e 'console.log(1)'", program: ['node', '-e', 'console.log(1)'] },
+  'python3 -c': { command: "python3 -c 'print(1)'", program: ['python3', '-c', 'print(1)'] },
+  'node -e': { command: "node -e 'console.log(1)'", program: ['node', '-e', 'console.log(1)'] },
+  'run_code in Python': { code: 'print(1)' },
 }
+const works = Object.entries(WORK).filter(([name]) => only === undefined || name === only)
 const QUIET_MS = 400
 /** In the pool, when it is measured. */
 const WAITING = 1
@@ -84,10 +86,13 @@ async function untilTemplatesAreThere(dataFolder: string): Promise<void> {
   }
 }
 
-async function firstOutput(customer: Client, command: string): Promise<number> {
+async function firstOutput(customer: Client, work: { command: string } | { code: string }): Promise<number> {
   const begun = performance.now()
   const { sandbox } = await customer.createSandbox({})
-  const { stdout } = await customer.execCommand({ sandbox_id: sandbox.id, command })
+  const { stdout } =
+    'code' in work
+      ? await customer.runCode({ sandbox_id: sandbox.id, language: 'python', code: work.code })
+      : await customer.execCommand({ sandbox_id: sandbox.id, command: work.command })
   const took = performance.now() - begun
   if (stdout !== '1\n') throw new Error(`It said ${stdout}`)
   await customer.killSandbox({ sandbox_id: sandbox.id })
@@ -162,24 +167,23 @@ await withService(0, async (customer, dataFolder) => {
   const boot = () => bootByHand(image, accelerator, memoryMb)
   byHand = tell('boot by hand, echo', await repeat(Number(boots), boot))
   const containers = await containersOf(image, containerRuntime)
-  for (const [name, { program }] of Object.entries(WORK))
-    tell(
-      `${containerRuntime}, ${name}`,
-      await repeat(Number(rounds), () => containers.start(program)),
-      byHand,
-    )
+  for (const [name, work] of works) {
+    if ('code' in work) continue
+    const start = () => containers.start(work.program)
+    tell(`${containerRuntime}, ${name}`, await repeat(Number(rounds), start), byHand)
+  }
   await containers.remove()
-  for (const [name, { command }] of Object.entries(WORK)) {
-    const clone = () => firstOutput(customer, command)
+  for (const [name, work] of works) {
+    const clone = () => firstOutput(customer, work)
     tell(`clone over REST, ${name}`, await repeat(Number(rounds), clone), byHand)
   }
   await measureMemory(dataFolder, customer)
 })
 await withService(WAITING, async (customer, dataFolder) => {
-  for (const [name, { command }] of Object.entries(WORK)) {
+  for (const [name, work] of works) {
     const fromPool = async () => {
       await untilQuiet(dataFolder, WAITING)
-      return firstOutput(customer, command)
+      return firstOutput(customer, work)
     }
     tell(`pool over REST, ${name}`, await repeat(Number(rounds), fromPool), byHand)
   }

@@ -46,7 +46,7 @@ plt.plot(np.arange(4))
 pd.DataFrame({"a": [1, 2]}).describe()`
 
 export const sandboxTemplates: readonly SandboxTemplate[] = [
-  { name: 'base', image: 'sandbox-base', warm: ['node'] },
+  { name: 'base', image: 'sandbox-base', warm: ['python', 'node'] },
   {
     name: 'code-interpreter',
     image: 'sandbox-code-interpreter',
