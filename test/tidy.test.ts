@@ -238,7 +238,7 @@ describe('what needs root', () => {
     '/proc/sys': /\/proc\/sys\/net\//,
     '/dev/net/tun': /\/dev\/net\/tun/,
     cgroup: /['/]cgroup\./,
-    chown: /\bl?f?chown(Sync)?\(|\bchown "/,
+    chown: /\bl?f?chown(Sync)?\(|\bchown "|\binstall .*-o "/,
     mount: /'u?mount'|^\s*u?mount /,
     chroot: /'chroot'|\bchroot "/,
     mmdebstrap: /^mmdebstrap |runCommand\('mmdebstrap'/,

@@ -160,6 +160,13 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
       expect(await codeOf(channel.tasks.write(id, 'talk', Buffer.from('x')))).toBe('task_ended')
     })
 
+    test('behavior: a command has the groups that its user has by then', async () => {
+      if (!subject.hasInside) return
+      await sleep(1_000)
+      await sh('groupadd latecomers && usermod -aG latecomers user', { user: 'root' })
+      expect((await sh('id -Gn')).stdout.split(/\s/)).toContain('latecomers')
+    })
+
     test('behavior: without input it is empty, and cannot be typed into', async () => {
       expect((await sh('cat; echo done')).stdout).toBe('done\n')
       await channel.tasks.start(id, 'deaf', { run: { command: 'sleep 60' } })

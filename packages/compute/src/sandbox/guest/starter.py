@@ -15,6 +15,14 @@ ANSWER_SECONDS = 2
 MESSAGE_BYTES = 4 * 1024 * 1024
 
 
+def users_now():
+    """Tells what who the user is, and in which groups, was read from; None when somebody removed it."""
+    try:
+        return [os.stat(path).st_mtime_ns for path in ("/etc/passwd", "/etc/group")]
+    except OSError:
+        return None
+
+
 class Starters:
     """One at most is ready."""
 
@@ -27,9 +35,13 @@ class Starters:
 
     def take(self):
         starter, self.ready = self.ready, None
-        if starter:
-            self.loop.later(AGAIN_SECONDS, self.try_warm)
-        return starter
+        if not starter:
+            return None
+        self.loop.later(AGAIN_SECONDS, self.try_warm)
+        if starter.users == users_now():
+            return starter
+        spawn.remove_group(self.loop, starter.group)
+        return None
 
     def try_warm(self):
         try:
@@ -44,7 +56,7 @@ class Starter:
     def __init__(self, loop):
         """Of the user that programs have unless they are given another."""
         Starter.count += 1
-        self.loop, self.user = loop, spawn.find_user(None)
+        self.loop, self.users, self.user = loop, users_now(), spawn.find_user(None)
         self.group = f"program-{Starter.count}"
         self.line, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         empty = os.open("/dev/null", os.O_RDWR)
