@@ -21,11 +21,16 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   await run(`create database ${name} template ${source}`)
   const url = new URL(template)
   url.pathname = `/${name}`
-  /** Only the plain form ends a vacuum that PostgreSQL began by itself; only the forced one ends a client that stayed. */
+  const dropNow = () => run(`drop database ${name}`)
+  /** A client that stayed is ended here, not by the forced form, which is refused while PostgreSQL vacuums by itself. */
   const drop = () =>
-    run(`drop database ${name}`).catch(async (error) => {
+    dropNow().catch(async (error) => {
       if (error.code !== OBJECT_IN_USE) throw error
-      await run(`drop database ${name} with (force)`)
+      await run(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = '${name}' and backend_type = 'client backend'`,
+      )
+      await dropNow()
     })
   return { url: url.href, drop }
 }
