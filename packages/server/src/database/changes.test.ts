@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { announce, type Changes, listenForChanges, readUntil } from './changes.ts'
 import { openPool } from './pool.ts'
 import { createTestDatabase } from './testing.ts'
@@ -18,6 +18,13 @@ afterAll(async () => {
   await pool.end()
   await database.drop()
 })
+
+const LISTENS = `datname = current_database() and query like 'listen %'`
+
+const listening = async () => {
+  const { rows } = await pool.query(`select count(*)::int as n from pg_stat_activity where ${LISTENS}`)
+  return rows[0].n
+}
 
 const timed = async <T>(work: Promise<T>) => {
   const begun = performance.now()
@@ -93,7 +100,7 @@ test('behavior: readUntil with no time reads once', async () => {
 })
 
 test('behavior: a lost connection is opened again', async () => {
-  await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %'`)
+  await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${LISTENS}`)
   const deadline = performance.now() + 10_000
   let heard = false
   const unsubscribe = changes.subscribe(() => {
@@ -105,6 +112,21 @@ test('behavior: a lost connection is opened again', async () => {
   }
   unsubscribe()
   expect(heard).toBe(true)
+  expect(await listening()).toBe(1)
+})
+
+test('behavior: closed while its connection is lost, it opens none', async () => {
+  const before = await listening()
+  const errors: Error[] = []
+  const other = await listenForChanges(database.url, (error) => errors.push(error))
+  await pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where pid = (select pid from pg_stat_activity where ${LISTENS} order by backend_start desc limit 1)`,
+  )
+  await vi.waitFor(() => expect(errors).not.toEqual([]))
+  await other.close()
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  expect(await listening()).toBe(before)
 })
 
 test('behavior: closing ends every wait', async () => {

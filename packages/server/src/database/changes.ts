@@ -28,22 +28,32 @@ export async function listenForChanges(url: string, onError: (error: Error) => v
   let client: pg.Client
 
   async function connect(): Promise<void> {
-    client = new pg.Client({ connectionString: url })
-    client.on('notification', ({ payload }) => {
+    const opened = new pg.Client({ connectionString: url })
+    client = opened
+    opened.on('notification', ({ payload }) => {
       for (const listener of [...listeners]) listener(payload ?? '')
     })
-    client.on('error', (error) => {
-      onError(error)
-      reconnect()
-    })
-    await client.connect()
-    await client.query(`listen ${CHANNEL}`)
+    opened.on('error', onError)
+    // Once for each connection, however many errors it had.
+    opened.once('end', reconnect)
+    try {
+      await opened.connect()
+      await opened.query(`listen ${CHANNEL}`)
+    } catch (error) {
+      await opened.end()
+      throw error
+    }
   }
   function reconnect() {
     if (closed) return
-    setTimeout(() => connect().catch(reconnect), RECONNECT_MS).unref()
+    setTimeout(() => {
+      if (!closed) connect().catch((error) => closed || onError(error))
+    }, RECONNECT_MS).unref()
   }
-  await connect()
+  await connect().catch((error) => {
+    closed = true
+    throw error
+  })
 
   const subscribe: Changes['subscribe'] = (listener) => {
     listeners.add(listener)
