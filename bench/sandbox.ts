@@ -36,6 +36,7 @@ const size = { vcpus: 0.25, memoryMb, diskGb: 2 }
 const work: [string, TaskRequest['run']][] = [
   ['echo', { command: 'echo 1' }],
   ['python -c', { program: ['python3', '-c', 'print(1)'] }],
+  ['node -e', { program: ['node', '-e', 'console.log(1)'] }],
   ['python code', { language: 'python', code: 'print(1)' }],
   ['node code', { language: 'node', code: 'console.log(1)' }],
 ]

@@ -145,11 +145,12 @@ const seedDrive = (file: string) => [
 
 /**
  * The flags switched off under emulation: 5-level paging costs time; cmpxchg16b of QEMU 7.2 lets Linux 6.12 oops; a
- * guest has no use for virtualization inside emulation, but would load it.
+ * guest has no use for virtualization inside emulation, but would load it; with "enhanced" byte moves (erms) a guest
+ * copies and clears byte by byte, which only a real processor makes quick.
  */
 export function processor({ accelerator }: { accelerator: Accelerator }): string[] {
   if (accelerator === 'kvm') return ['-accel', 'kvm', '-cpu', 'host']
-  return ['-accel', `tcg,thread=multi,tb-size=${TRANSLATION_CACHE_MB}`, '-cpu', 'max,-la57,-cx16,-svm']
+  return ['-accel', `tcg,thread=multi,tb-size=${TRANSLATION_CACHE_MB}`, '-cpu', 'max,-la57,-cx16,-svm,-erms']
 }
 
 /**
