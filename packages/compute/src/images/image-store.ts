@@ -23,6 +23,11 @@ export interface ImageStore {
 /** The size that they are built with. */
 const DISK_GB = 2
 const BUILD_TIMEOUT_MS = 60 * 60_000
+/** A build ends with the service, however that ends, and with it all that it started and mounted. */
+const APART = [
+  ...['setpriv', '--pdeathsig', 'KILL', '--'],
+  ...['unshare', '--pid', '--mount-proc', '--kill-child', '--'],
+]
 
 /** Images under `cacheFolder`, each in a folder named by its recipe. Building needs root; using does not. */
 export function createImageStore({
@@ -55,8 +60,7 @@ export function createImageStore({
     const mirror = await findDebianMirror()
     await mkdir(folder, { recursive: true, mode: 0o755 })
     const out = join(folder, built.name)
-    // Whatever the script starts keeps the lock open: a build that outlives this process is waited for, not doubled.
-    await runCommand('flock', [`${out}.lock`, ...recipe.command(mirror, out)], {
+    await runCommand('flock', ['--no-fork', `${out}.lock`, ...APART, ...recipe.command(mirror, out)], {
       timeoutMs: BUILD_TIMEOUT_MS,
       onLine: (line) => {
         const step = /^step: (.*)/.exec(line)?.[1]
