@@ -70,9 +70,17 @@ def serve(work, head):
         try:
             work(sock, head)
         except Refusal as refusal:
-            say(sock, {"refused": str(refusal)})
+            refuse(sock, str(refusal))
         except OSError as error:
-            say(sock, {"refused": f"{error.filename or head.get('path')}: {error.strerror}"})
+            refuse(sock, f"{error.filename or head.get('path')}: {error.strerror}")
+
+
+def refuse(sock, why):
+    """Takes what is still on its way: a connection that was closed on it would lose what is said here."""
+    say(sock, {"refused": why})
+    sock.shutdown(socket.SHUT_WR)
+    while sock.recv(PIECE):
+        pass
 
 
 class Refusal(Exception):
