@@ -82,3 +82,17 @@ test('behavior: while a server takes as long as it may, no other replica hands t
   await sendQueuedMail(service.services)
   expect([handedOver, service.mails.length]).toEqual([1, 2])
 })
+
+test('behavior: by whatever plan PostgreSQL claims them, all that are due are sent', async () => {
+  const { db } = service.services
+  for (let queued = 0; queued < 5; queued++) await queue()
+  const client = await db.connect()
+  try {
+    for (const way of ['hashjoin', 'mergejoin', 'material', 'hashagg', 'sort', 'memoize', 'indexscan'])
+      await client.query(`set enable_${way} = off`)
+    await sendQueuedMail({ ...service.services, db: client as unknown as typeof db })
+  } finally {
+    client.release(true)
+  }
+  expect(service.mails).toHaveLength(5)
+})

@@ -63,11 +63,14 @@ export async function sendQueuedMail(services: Services): Promise<void> {
   }
 }
 
-/** One at a time: the lease of each begins when it is handed over. */
+/**
+ * One at a time: the lease of each begins when it is handed over. Compared by `=`, since PostgreSQL may run what follows
+ * `in` once for each row, and every time it would lock another one.
+ */
 async function claim(db: Queryable, now: Date): Promise<QueuedMail | undefined> {
   const { rows } = await db.query<QueuedMail>(
     `update outgoing_mail set attempts = attempts + 1, next_at = $2
-     where id in (select id from outgoing_mail where next_at <= $1 order by id limit 1 for update skip locked)
+     where id = (select id from outgoing_mail where next_at <= $1 order by id limit 1 for update skip locked)
      returning id, recipient, content, sealed, attempts`,
     [now, new Date(now.getTime() + LEASE_MS)],
   )
