@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runCommand } from '@coinrack/host/run-command.ts'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { osImages } from './catalog.ts'
 import { createImageStore } from './image-store.ts'
-import { type RecipeBook, readRecipe } from './recipe.ts'
+import { readRecipe } from './recipe.ts'
 
 let cacheFolder: string
 beforeEach(async () => {
@@ -54,43 +53,31 @@ test('behavior: each image has its own recipe', async () => {
   expect(new Set(hashes).size).toBe(osImages.length)
 })
 
-const recipeOf = (script: string): RecipeBook => ({
-  slugs: ['own'],
-  read: async (slug) => ({
-    ...{ slug, hash: 'hash' },
-    command: (_mirror, out) => ['sh', '-euc', script, 'build', out],
-  }),
-})
+/** Another process that builds an image by the script, and says each of its steps. */
+function startBuilding(script: string): ChildProcess {
+  const args = ['--input-type=module', '--eval', BUILD, import.meta.dirname, cacheFolder, script]
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+}
 
-test.skipIf(process.getuid?.() !== 0)(
-  'behavior: a build ends with a service that is killed, with what it started and mounted, and can be done anew',
-  async () => {
-    const mark = `${100_000 + process.pid}.5`
-    const endless = `mkdir -p "$1.building"; mount -t tmpfs none "$1.building"; sleep ${mark} & echo "step: sleeping"; wait`
-    const service = spawn(
-      process.execPath,
-      ['--input-type=module', '--eval', SERVICE, cacheFolder, endless, import.meta.dirname],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    )
-    await once(service.stdout, 'data')
-    const sleepers = () => runCommand('pgrep', ['-f', `^sleep ${mark}`])
-    expect((await sleepers()).stdout).toMatch(/^\d+\n$/)
-    service.kill('SIGKILL')
-    await vi.waitFor(() => expect(sleepers()).rejects.toMatchObject({ exitCode: 1 }), 5_000)
-    expect((await runCommand('cat', ['/proc/mounts'])).stdout).not.toContain(cacheFolder)
-
-    const recipes = recipeOf('rm -r "$1.building"; mkdir "$1"; echo >"$1/disk.qcow2"')
-    const store = createImageStore({ cacheFolder, recipes })
-    await store.ensure('own')
-    expect(await store.status()).toEqual([{ slug: 'own', state: 'ready' }])
-  },
-)
-
-/** A process that builds an image by the script that it is given, and says each of its steps. */
-const SERVICE = `
-const [cacheFolder, script, folder] = process.argv.slice(1)
+const BUILD = `
+const [folder, cacheFolder, script] = process.argv.slice(1)
 const { createImageStore } = await import(folder + '/image-store.ts')
 const command = (_mirror, out) => ['sh', '-euc', script, 'build', out]
 const recipes = { slugs: ['own'], read: async (slug) => ({ slug, hash: 'hash', command }) }
 await createImageStore({ cacheFolder, recipes }).ensure('own', console.log)
 `
+
+// Whatever a build started has its lock, and a folder that is mounted cannot be removed.
+test.skipIf(process.getuid?.() !== 0)(
+  'behavior: a build ends with a service that is killed, with what it started and mounted, and is done anew',
+  async () => {
+    const killed = startBuilding(
+      'mkdir "$1.building"; mount -t tmpfs none "$1.building"; sleep 60 & echo "step: sleeping"; wait',
+    )
+    await once(killed.stdout!, 'data')
+    killed.kill('SIGKILL')
+    const next = startBuilding('rm -r "$1.building"; mkdir "$1"; echo >"$1/disk.qcow2"')
+    expect(await once(next, 'exit', { signal: AbortSignal.timeout(20_000) })).toEqual([0, null])
+  },
+  30_000,
+)

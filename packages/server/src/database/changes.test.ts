@@ -115,6 +115,20 @@ test('behavior: a lost connection is opened again', async () => {
   expect(await listening()).toBe(1)
 })
 
+test('behavior: while there is no database it is tried again; where there is none at first it is said', async () => {
+  const url = new URL(database.url)
+  const name = url.pathname.slice(1)
+  url.pathname = '/postgres'
+  const admin = openPool(url.href, { size: 1, onError: () => {} })
+  await admin.query(`alter database ${name} allow_connections false`)
+  await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${LISTENS}`)
+  await expect(listenForChanges(database.url, () => {})).rejects.toThrow('not currently accepting')
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  await admin.query(`alter database ${name} allow_connections true`)
+  await admin.end()
+  await vi.waitFor(async () => expect(await listening()).toBe(1), 5_000)
+})
+
 test('behavior: closed while its connection is lost, it opens none', async () => {
   const before = await listening()
   const errors: Error[] = []
