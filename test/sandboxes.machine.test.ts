@@ -79,6 +79,9 @@ test('default: by REST one is made, runs commands and code, keeps files, and has
   expect(await first.files.write('data/bytes', bytes)).toBe(bytes.length)
   expect(Buffer.compare(Buffer.from(await first.files.read('data/bytes')), Buffer.from(bytes))).toBe(0)
 
+  const refused = first.files.write('/tmp', new Uint8Array(20_000_000))
+  await expect(refused).rejects.toMatchObject({ status: 422, code: 'file_refused' })
+
   await first.start('python3 -m http.server 8123 --bind 127.0.0.1')
   await first.exec('until curl -so /dev/null 127.0.0.1:8123; do sleep 0.1; done')
   const { path_url } = await first.expose(8123)

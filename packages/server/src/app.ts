@@ -13,6 +13,7 @@ import { registerOtherForms } from './transport/other-forms.ts'
 import { registerOtherRoutes } from './transport/other-routes.ts'
 import { passOnSandboxes } from './transport/pass-on.ts'
 import { registerPreviews } from './transport/previews.ts'
+import { readOnAfterAnswers } from './transport/read-on.ts'
 import { registerRest } from './transport/rest.ts'
 import { registerSandboxFiles } from './transport/sandbox-files.ts'
 import { createServer } from './transport/server.ts'
@@ -26,6 +27,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
     metrics,
   )
   const app = createServer(services)
+  readOnAfterAnswers(app)
   const passOn = passOnSandboxes(app, services)
   registerEventStream(app, services, dispatch)
   registerOtherForms(app, dispatch)

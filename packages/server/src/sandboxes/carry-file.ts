@@ -61,11 +61,13 @@ async function* limited(source: AsyncIterable<Uint8Array>) {
   let size = 0
   for await (const piece of source) {
     size += piece.length
-    if (size > LARGEST_FILE_BYTES)
-      throw new OperationError('body_too_large', `A file has at most ${LARGEST_FILE_BYTES} bytes`)
+    if (size > LARGEST_FILE_BYTES) throw tooLarge()
     yield piece
   }
 }
+
+export const tooLarge = () =>
+  new OperationError('body_too_large', `A file has at most ${LARGEST_FILE_BYTES} bytes`)
 
 /** What a sandbox sends beyond what it promised goes nowhere. */
 function atMost(length: number): Transform {

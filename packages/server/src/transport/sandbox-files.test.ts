@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { basePath } from '@coinrack/contract/index.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -66,11 +68,8 @@ describe('by a link', () => {
   test('error: for another method, path, sandbox or time than it was signed for', async () => {
     const { url: up } = await link('upload', 'small')
     const { url: down } = await link('download', 'small', { expires_in: 60 })
-    const codeOf = async (answer: Promise<Response>) => {
-      const { status, headers } = await answer
-      return [status, headers.get('connection')]
-    }
-    const refused = [403, 'close']
+    const codeOf = async (answer: Promise<Response>) => (await (await answer).json()).code
+    const refused = 'link_invalid'
     expect(await codeOf(fetch(up))).toEqual(refused)
     expect(await codeOf(put(down, 'x'))).toEqual(refused)
     expect(await codeOf(fetch(down.replace('path=small', 'path=other')))).toEqual(refused)
@@ -88,6 +87,38 @@ describe('by a link', () => {
     await buyer.post(`/sandboxes/${id}/pause`)
     expect(await (await fetch(none)).json()).toMatchObject({ code: 'sandbox_not_running' })
     await buyer.post(`/sandboxes/${id}/resume`)
+  })
+
+  test('error: a large upload that is refused before it was sent is answered', async () => {
+    const answerOf = async (to: string, body: BodyInit) => {
+      const answer = await put(to, body)
+      return [answer.status, (await answer.json()).code]
+    }
+    const { url: folder } = await link('upload', 'big')
+    const bytes = Buffer.alloc(20 * MIB)
+    expect(await answerOf(folder, bytes)).toEqual([422, 'file_refused'])
+    expect(await answerOf(folder, megabytes(20))).toEqual([422, 'file_refused'])
+    expect(await answerOf(folder.replace('path=big', 'path=x'), bytes)).toEqual([403, 'link_invalid'])
+  })
+
+  test('limit: what says that it is larger than a file may be is not waited for', async () => {
+    const sent = request((await link('upload', 'huge')).url, {
+      method: 'PUT',
+      headers: { 'content-length': String(2 * 1024 ** 3 + 1) },
+    })
+    sent.on('error', () => {}).write('a piece')
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    expect(await json(answer)).toMatchObject({ code: 'body_too_large' })
+    sent.destroy()
+  })
+
+  test('error: a large upload that is refused half-way is answered', async () => {
+    const { url: full } = await link('upload', 'full')
+    for (const body of [Buffer.alloc(20 * MIB), megabytes(20)]) {
+      await buyer.post(`/sandboxes/${id}/exec`, { command: 'ln -s /dev/full full.part' })
+      const answer = await put(full, body)
+      expect([answer.status, (await answer.json()).code]).toEqual([422, 'file_refused'])
+    }
   })
 
   test('behavior: an upload that breaks half-way leaves the file as it was', async () => {

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Dispatch } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
 import { inWords } from '../sandboxes/ask-sandbox.ts'
-import { type ByteRange, downloadFile, uploadFile } from '../sandboxes/carry-file.ts'
+import { type ByteRange, downloadFile, tooLarge, uploadFile } from '../sandboxes/carry-file.ts'
 import { isGoodLink } from '../sandboxes/file-links.ts'
 import type { Services } from '../services.ts'
 import { bearerToken } from './rest.ts'
@@ -45,11 +45,7 @@ export function registerSandboxFiles(app: FastifyInstance, services: Services, d
         url: `${basePath}/sandboxes/:id/files/content`,
         handler: async (request: FileRequest, reply) => {
           const { status, headers, body } = await askForLink(dispatch, method, request)
-          if (status !== 200)
-            return reply
-              .code(status)
-              .headers({ ...headers, connection: 'close' })
-              .send(body)
+          if (status !== 200) return reply.code(status).headers(headers).send(body)
           return carry(services, request.params.id, request.query.path!, request, reply)
         },
       })
@@ -61,9 +57,7 @@ function checkLink(services: Services, method: 'GET' | 'PUT', { params, query }:
   const { path = '', expires = '', signature = '' } = query
   const link = { method, sandboxId: params.id, path, expiresAt: new Date(Number(expires || Number.NaN)) }
   if (isGoodLink(services, link, signature)) return path
-  throw new OperationError('link_invalid', 'The link is over, or is no link to this', {
-    headers: { connection: 'close' },
-  })
+  throw new OperationError('link_invalid', 'The link is over, or is no link to this')
 }
 
 /** All that is checked for a link is checked for the bytes themselves, in the same order. */
@@ -89,17 +83,16 @@ async function upload(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
+  if (Number(request.headers['content-length'] ?? 0) > LARGEST_FILE_BYTES) throw tooLarge()
+  // What is refused half-way leaves the request as it is, so that it can be answered.
+  const source = request.raw.iterator({ destroyOnReturn: false })
   try {
-    return await reply.send({ path, size: await uploadFile(services, id, path, request.raw) })
+    return await reply.send({ path, size: await uploadFile(services, id, path, source) })
   } catch (error) {
-    if (request.raw.errored) {
-      // Nobody is there to be answered.
-      reply.hijack()
-      return reply
-    }
-    // The rest of the body is not read.
-    reply.header('connection', 'close')
-    throw error
+    if (!request.raw.errored) throw error
+    // Nobody is there to be answered.
+    reply.hijack()
+    return reply
   }
 }
 
