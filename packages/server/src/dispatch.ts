@@ -139,11 +139,13 @@ export function createDispatch(
     const stopKeeping = keepRun(services, idempotency)
     try {
       const { body } = await work(services.db)
-      await inTransaction(services.db, (tx) => remember(tx, services, idempotency, body))
+      await remember(services.db, services, idempotency, body)
       return { status: 200, body, headers: {} }
+    } catch (error) {
+      await endRun(services, idempotency)
+      throw error
     } finally {
       stopKeeping()
-      await endRun(services.db, idempotency)
     }
   }
 

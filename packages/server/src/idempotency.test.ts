@@ -149,6 +149,7 @@ describe('what runs on a machine', () => {
     const again = await replica.inject(call)
     expect(again.headers['idempotent-replayed']).toBe('true')
     expect(again.json().stdout).toBe('x\n')
+    expect((await services.db.query('select from idempotent_run')).rowCount).toBe(0)
     await replica.close()
   })
 

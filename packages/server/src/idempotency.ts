@@ -47,15 +47,16 @@ export async function replay(
   return JSON.parse(sealer(services, call).open(stored.answer, call.accountId))
 }
 
-/** Stores the answer, in the transaction of the effect. */
+/** Stores the answer, in the transaction of the effect, or when the run that was noted is over, which it is then. */
 export async function remember(
-  tx: Transaction,
+  db: Queryable,
   services: Services,
   call: Idempotency,
   answer: Record<string, unknown>,
 ): Promise<void> {
-  await tx.query(
-    `insert into idempotent_answer (account_id, key_hash, input_hash, answer, created_at)
+  await db.query(
+    `with ended as (delete from idempotent_run where account_id = $1 and key_hash = $2)
+     insert into idempotent_answer (account_id, key_hash, input_hash, answer, created_at)
      values ($1, $2, $3, $4, $5)`,
     [
       call.accountId,
@@ -93,7 +94,7 @@ const SIGN_MS = 30_000
 const SILENT_MS = 4 * SIGN_MS
 
 /**
- * Notes that a call without a transaction of its own runs, for all replicas, until `endRun`.
+ * Notes that a call without a transaction of its own runs, for all replicas, until `remember` or `endRun`.
  * @throws OperationError `idempotency_running`
  */
 export async function beginRun(tx: Transaction, { clock }: Services, call: Idempotency): Promise<void> {
@@ -120,7 +121,8 @@ export function keepRun({ db, clock, log }: Services, call: Idempotency): () => 
   return () => clearInterval(timer)
 }
 
-export async function endRun(db: Queryable, call: Idempotency): Promise<void> {
+/** Of one without an answer. */
+export async function endRun({ db }: Services, call: Idempotency): Promise<void> {
   await db.query('delete from idempotent_run where account_id = $1 and key_hash = $2', [
     call.accountId,
     hashKey(call),

@@ -95,6 +95,8 @@ const CHEAP_EMULATION = [
   'psi=0',
   'nowatchdog',
   'lsm=landlock',
+  'randomize_kstack_offset=off',
+  'hardened_usercopy=off',
 ]
 
 /** The end of the kernel is the end of the machine. */

@@ -10,8 +10,8 @@ export async function prime(
   { warm, first }: Pick<SandboxTemplate, 'warm' | 'first'>,
 ): Promise<void> {
   await run(link, { command: 'echo' }, '')
-  await run(link, { program: ['python3', '-c', 'print(1)'] }, '')
-  await run(link, { program: ['node', '-e', 'console.log(1)'] }, '')
+  await run(link, { command: "python3 -c 'print(1)'" }, '')
+  await run(link, { command: "node -e 'console.log(1)'" }, '')
   await run(link, { language: 'python' }, first ?? 'print(1)')
   await run(link, { language: 'node' }, 'console.log(1)')
   // Those that stood by are used up.
