@@ -9,6 +9,7 @@ import { dataLayout } from '../data-layout.ts'
 import { OperationError } from '../errors.ts'
 import type { Services } from '../services.ts'
 import { previewAddress } from './preview-address.ts'
+import { isStillSent, readOn } from './read-on.ts'
 import type { Upgrade } from './upgrades.ts'
 
 declare module 'fastify' {
@@ -94,10 +95,10 @@ async function passOn(
   })
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     asked.once('response', resolve)
-    asked.once('error', reject)
+    asked.on('error', reject)
   })
   reply.raw.once('close', () => asked.destroy())
-  if (body === undefined) pipeline(request.raw, asked).catch(() => asked.destroy())
+  if (body === undefined) request.raw.pipe(asked)
   else asked.end(body)
   const answer = await answered.catch(() => {
     throw nobody()
@@ -105,6 +106,9 @@ async function passOn(
   reply.hijack()
   reply.raw.writeHead(answer.statusCode!, answer.rawHeaders)
   await pipeline(answer, reply.raw).catch(() => reply.raw.destroy())
+  if (!isStillSent(request.raw)) return
+  request.raw.unpipe(asked)
+  readOn(request.raw, closing)
 }
 
 /** Where the service is reached that tends the machines, which it has written down. */

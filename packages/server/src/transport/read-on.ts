@@ -13,22 +13,30 @@ export function readOnAfterAnswers(app: FastifyInstance, { longestMs = LONGEST_M
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
   app.addHook('onSend', async ({ raw }, reply) => {
-    if (raw.complete || raw.destroyed || !hasBody(raw)) return
+    if (!isStillSent(raw)) return
     reply.header('connection', 'keep-alive')
-    readOn(raw, AbortSignal.any([closing.signal, AbortSignal.timeout(longestMs)]))
+    readOn(raw, closing.signal, longestMs)
   })
 }
 
-async function readOn(request: IncomingMessage, signal: AbortSignal): Promise<void> {
+/** Whether more of its body comes, or may come. */
+export const isStillSent = ({ complete, destroyed, headers }: IncomingMessage) =>
+  !complete &&
+  !destroyed &&
+  (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
+
+/** Reads a body to its end, for nobody; its connection is closed when that takes too long. */
+export async function readOn(
+  request: IncomingMessage,
+  closing: AbortSignal,
+  longestMs = LONGEST_MS,
+): Promise<void> {
   request.resume()
   try {
-    await finished(request, { signal })
+    await finished(request, { signal: AbortSignal.any([closing, AbortSignal.timeout(longestMs)]) })
     // The header of the answer said otherwise, so that it would not be closed too early.
     if (/\bclose\b/i.test(request.headers.connection ?? '')) request.socket.destroySoon()
   } catch {
     request.destroy()
   }
 }
-
-const hasBody = ({ headers }: IncomingMessage) =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
