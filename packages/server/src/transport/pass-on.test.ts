@@ -144,6 +144,8 @@ describe('a service that does not tend the machines', () => {
 
   test('error: while nobody tends them it says so, and when to come again; no request goes in circles', async () => {
     await writeFile(tending, JSON.stringify({ host: '127.0.0.1', port: 1 }))
+    const file = `${basePath}/sandboxes/${id}/files/content?path=large`
+    expect((await askJson('PUT', file, 'x'.repeat(20_000_000))).body.code).toBe('sandboxes_unavailable')
     const refused = await askJson('POST', `${basePath}/sandboxes`, {})
     expect([refused.status, refused.body.code]).toEqual([503, 'sandboxes_unavailable'])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)

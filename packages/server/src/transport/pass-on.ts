@@ -106,9 +106,7 @@ async function passOn(
   reply.hijack()
   reply.raw.writeHead(answer.statusCode!, answer.rawHeaders)
   await pipeline(answer, reply.raw).catch(() => reply.raw.destroy())
-  if (!isStillSent(request.raw)) return
-  request.raw.unpipe(asked)
-  readOn(request.raw, closing)
+  if (isStillSent(request.raw)) readOn(request.raw, closing)
 }
 
 /** Where the service is reached that tends the machines, which it has written down. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -31,6 +32,7 @@ beforeAll(async () => {
   buyer = await buyerOf(service)
   id = await buyer.sandbox({ timeout: 86_400, idle_timeout: 0 })
   inside = createServer(async (asked, answer) => {
+    if (asked.url === '/full') return void answer.writeHead(413, { connection: 'keep-alive' }).end('too much')
     const body = (await Array.fromAsync(asked)).join('')
     if (asked.url === '/moved') return void answer.writeHead(302, { location: '/there' }).end()
     if (asked.url === '/hangs') return void answer.writeHead(200).write('begun')
@@ -104,6 +106,14 @@ describe('a public port', () => {
         'x-forwarded-for': '127.0.0.1',
       },
     })
+  })
+
+  test('behavior: who sends all of a large body before hearing anything hears what was answered early', async () => {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+    const head = `POST ${new URL(pathUrl('/full')).pathname} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`
+    for (const part of [`${head}content-length: 20000000\r\n\r\n`, Buffer.alloc(20_000_000)])
+      await new Promise<void>((done) => socket.write(part, () => done()))
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 413[\s\S]*too much/)
   })
 
   test('default: by its name, whatever the path', async () => {

@@ -9,6 +9,7 @@ import { openPreview } from '../sandboxes/previews.ts'
 import type { Services } from '../services.ts'
 import { type PreviewAddress, previewAddress } from './preview-address.ts'
 import { forwardedHead, presentedToken, returnedHead, tokenCookie } from './preview-heads.ts'
+import { isStillSent, readOn } from './read-on.ts'
 import { NOTHING_HERE, type Upgrade } from './upgrades.ts'
 
 /**
@@ -71,8 +72,11 @@ async function serve(
         forwardedHead(request.raw, address, { path, client: request.ip }),
       )
       reply.hijack()
-      raw.writeHead(answer.statusCode!, returnedHead(answer, address))
+      const isEarly = isStillSent(request.raw)
+      const head = returnedHead(answer, address)
+      raw.writeHead(answer.statusCode!, isEarly ? { ...head, connection: 'keep-alive' } : head)
       await pipeline(answer, raw)
+      if (isEarly) readOn(request.raw, closing)
     } catch {
       if (raw.headersSent || raw.destroyed) raw.destroy()
       else throw new OperationError('port_refused', `Port ${port} gave no answer`)
@@ -98,8 +102,8 @@ function exchange(
       setHost: false,
     })
     asked.once('response', resolve)
-    asked.once('error', reject)
-    pipeline(request.raw, asked).catch(reject)
+    asked.on('error', reject)
+    request.raw.pipe(asked)
   })
 }
 

@@ -31,7 +31,7 @@ export async function readOn(
   closing: AbortSignal,
   longestMs = LONGEST_MS,
 ): Promise<void> {
-  request.resume()
+  request.unpipe().resume()
   try {
     await finished(request, { signal: AbortSignal.any([closing, AbortSignal.timeout(longestMs)]) })
     // The header of the answer said otherwise, so that it would not be closed too early.
