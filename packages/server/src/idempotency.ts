@@ -47,7 +47,7 @@ export async function replay(
   return JSON.parse(sealer(services, call).open(stored.answer, call.accountId))
 }
 
-/** Stores the answer, in the transaction of the effect, or when the run that was noted is over, which it is then. */
+/** Stores the answer: in the transaction of the effect, or at the end of a run that was noted, whose note goes with it. */
 export async function remember(
   db: Queryable,
   services: Services,

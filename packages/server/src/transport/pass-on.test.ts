@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { text as readText } from 'node:stream/consumers'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -14,6 +13,7 @@ import { dataLayout } from '../data-layout.ts'
 import { createMetrics } from '../metrics.ts'
 import { createReadiness } from '../readiness.ts'
 import { startTestService, type TestService } from '../testing.ts'
+import { sendAll } from './testing.ts'
 
 /*
  * Two services on the same data: one has the sandboxes, and all is asked of the other.
@@ -132,14 +132,11 @@ describe('a service that does not tend the machines', () => {
   test('behavior: who sends all of a large file before hearing anything hears there why it is refused', async () => {
     await askJson('POST', `${basePath}/sandboxes/${id}/exec`, { command: 'ln -s /dev/full full.part' })
     const file = Buffer.alloc(20_000_000)
-    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
     const head = [
       `PUT ${basePath}/sandboxes/${id}/files/content?path=full HTTP/1.1`,
       ...['host: x', `authorization: Bearer ${token}`, `content-length: ${file.length}`, 'connection: close'],
     ].join('\r\n')
-    for (const part of [`${head}\r\n\r\n`, file])
-      await new Promise<void>((done) => socket.write(part, () => done()))
-    expect(await readText(socket)).toContain('"file_refused"')
+    expect(await sendAll(origin, `${head}\r\n\r\n`, file)).toContain('"file_refused"')
   })
 
   test('error: while nobody tends them it says so, and when to come again; no request goes in circles', async () => {

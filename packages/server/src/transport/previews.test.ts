@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import { text } from 'node:stream/consumers'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,6 +8,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { type Buyer, buyerOf } from '../sandboxes/testing.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import { previewAddress, previewPath } from './preview-address.ts'
+import { sendAll } from './testing.ts'
 
 /*
  * The sandbox is fake: what listens on its port listens on this host.
@@ -109,11 +109,9 @@ describe('a public port', () => {
   })
 
   test('behavior: who sends all of a large body before hearing anything hears what was answered early', async () => {
-    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
     const head = `POST ${new URL(pathUrl('/full')).pathname} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`
-    for (const part of [`${head}content-length: 20000000\r\n\r\n`, Buffer.alloc(20_000_000)])
-      await new Promise<void>((done) => socket.write(part, () => done()))
-    expect(await text(socket)).toMatch(/^HTTP\/1.1 413[\s\S]*too much/)
+    const heard = await sendAll(origin, `${head}content-length: 20000000\r\n\r\n`, Buffer.alloc(20_000_000))
+    expect(heard).toMatch(/^HTTP\/1.1 413[\s\S]*too much/)
   })
 
   test('default: by its name, whatever the path', async () => {

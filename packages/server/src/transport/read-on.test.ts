@@ -5,12 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestService, type TestService } from '../testing.ts'
 import { readOnAfterAnswers } from './read-on.ts'
 import { createServer } from './server.ts'
+import { sendAll } from './testing.ts'
 
 let service: TestService
-let port: number
+let origin: string
 beforeAll(async () => {
   service = await startTestService()
-  port = Number(new URL(await service.app.listen({ host: '127.0.0.1', port: 0 })).port)
+  origin = await service.app.listen({ host: '127.0.0.1', port: 0 })
 })
 afterAll(() => service.close())
 
@@ -18,23 +19,16 @@ const MIB = 1024 * 1024
 const head = (length: number, more = '') =>
   `POST ${basePath}/register HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n${more}\r\n`
 
-/** A client that hears nothing before all it has is sent. @returns all that the connection gave to its end */
-async function sendAll(to: number, parts: readonly (string | Buffer)[]): Promise<string> {
-  const socket = connect(to, '127.0.0.1')
-  for (const part of parts) await new Promise<void>((done) => socket.write(part, () => done()))
-  return text(socket)
-}
-
 describe('a body that is refused before its end', () => {
   test('default: its sender hears why, and then goes on with the connection', async () => {
     const next = `GET ${basePath}/nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`
-    const heard = await sendAll(port, [head(64 * MIB), Buffer.alloc(64 * MIB, 'x'), next])
+    const heard = await sendAll(origin, head(64 * MIB), Buffer.alloc(64 * MIB, 'x'), next)
     expect(heard.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
     expect(heard).toContain('"body_too_large"')
   })
 
   test('default: the connection of one who asked for it is closed, after all was read', async () => {
-    const heard = await sendAll(port, [head(64 * MIB, 'connection: close\r\n'), Buffer.alloc(64 * MIB, 'x')])
+    const heard = await sendAll(origin, head(64 * MIB, 'connection: close\r\n'), Buffer.alloc(64 * MIB, 'x'))
     expect(heard).toContain('"body_too_large"')
   })
 
@@ -42,7 +36,7 @@ describe('a body that is refused before its end', () => {
     const app = createServer(service.services)
     readOnAfterAnswers(app, { longestMs: 200 })
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
-    const heard = await sendAll(Number(new URL(url).port), [head(64 * MIB), 'a piece'])
+    const heard = await sendAll(url, head(64 * MIB), 'a piece')
     expect(heard).toContain('"body_too_large"')
     await app.close()
   })
