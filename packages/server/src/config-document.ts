@@ -16,7 +16,8 @@ ${table(Object.values(settings))}
 ## Rates
 
 A rate is \`20/h\`, \`10/min\` or \`5/10min\`; the units are s, min, h and d. Who exceeds one gets status 429 and
-\`Retry-After\`.
+\`Retry-After\`. A call that is refused with 403, 404, 409 or 422 and has changed nothing does not use up the limit of
+what it asked for. \`COINRACK_RATE_DEFAULT\` counts every call that comes with a token, also the refused ones.
 
 ${table(Object.values(rateSettings))}
 `

@@ -332,7 +332,7 @@ export const rateClasses = {
   register: perAddress('Registrations', '20/h'),
   login: perAddress('Logins and one-time codes', '10/10min'),
   badTokens: perAddress('Requests with a wrong token', '60/min'),
-  default: perAccount('Everything else', '600/min'),
+  default: perAccount('All calls together', '600/min'),
 }
 
 type RateClassName = keyof typeof rateClasses

@@ -17,7 +17,7 @@ import {
   replaceAnswer,
   replay,
 } from './idempotency.ts'
-import type { RateLimiter } from './rate-limiter.ts'
+import type { RateLimiter, Taken } from './rate-limiter.ts'
 import { resourceRow } from './resources.ts'
 import type { Services } from './services.ts'
 
@@ -46,6 +46,14 @@ interface Work {
   finish: (() => Promise<Record<string, unknown>>) | undefined
 }
 
+/** How far a request has come: it holds also for one that is refused. */
+interface Begun {
+  /** Of the answer, whatever becomes of it. */
+  headers: Answer['headers']
+  /** Once the limits let the request through. */
+  taken: Taken | undefined
+}
+
 export interface Answer {
   status: number
   /** As on the wire. For a list: `{items, next_cursor}`. */
@@ -66,12 +74,12 @@ export function createDispatch(
 ): Dispatch {
   const inputs = new Map(Object.entries(operations).map(([name, op]) => [name, compileInput(op)]))
 
-  /** @param headers of the answer, whatever becomes of it */
-  async function run(name: OperationName, request: Request, headers: Answer['headers']): Promise<Answer> {
+  async function run(name: OperationName, request: Request, begun: Begun): Promise<Answer> {
     const op: Operation = operations[name]
     const { caller, row } = await identify(op, request)
-    if (caller) Object.assign(headers, headersFor(caller))
-    Object.assign(headers, await limiter.take(op.rate, caller?.accountId, request.address))
+    if (caller) Object.assign(begun.headers, headersFor(caller))
+    begun.taken = await limiter.take(op.rate, caller?.accountId, request.address)
+    Object.assign(begun.headers, begun.taken.headers)
 
     const raw = request.input()
     if (op.resource) checkOwner(op, row, caller!)
@@ -205,13 +213,21 @@ export function createDispatch(
   }
 
   return async (name, request) => {
-    const headers: Answer['headers'] = {}
-    const answer = await run(name, request, headers).catch((error) =>
-      failureAnswer(services, error, request.requestId),
-    )
-    return { ...answer, headers: { ...headers, ...answer.headers } }
+    const begun: Begun = { headers: {}, taken: undefined }
+    const answer = await run(name, request, begun).catch(async (error) => {
+      if (begun.taken && isPlainRefusal(error)) Object.assign(begun.headers, await begun.taken.giveBack())
+      return failureAnswer(services, error, request.requestId)
+    })
+    return { ...answer, headers: { ...begun.headers, ...answer.headers } }
   }
 }
+
+/** Statuses of calls that were wrong in themselves or out of place, and so did nothing. */
+const REFUSED = [403, 404, 409, 422]
+
+/** Whether a call was refused without an effect, so that it does not use up the limit of what it asked for. */
+const isPlainRefusal = (error: unknown) =>
+  error instanceof OperationError && REFUSED.includes(error.status) && !error.options.keepEffects
 
 /** Turns what was thrown into an answer. What the contract does not know is logged, and says nothing of itself. */
 export function failureAnswer(services: Services, error: unknown, requestId: string): Answer {

@@ -33,7 +33,8 @@ describe('the service', () => {
         COINRACK_RATE_REGISTER: '3/h',
         COINRACK_RATE_LOGIN: '2/10min',
         COINRACK_RATE_BAD_TOKENS: '4/min',
-        COINRACK_RATE_DEFAULT: '5/min',
+        COINRACK_RATE_DEFAULT: '8/min',
+        COINRACK_RATE_REINSTALLS: '1/h',
         COINRACK_TRUSTED_PROXIES: '10.9.0.0/16',
       },
     })
@@ -73,9 +74,9 @@ describe('the service', () => {
       await service.ask('GET', '/services/vps_none', { token }),
     ]
     expect(refused.map(({ status, headers }) => [status, headers.ratelimit])).toEqual([
-      [422, '"orders";r=2;t=20'],
-      [402, '"orders";r=1;t=40'],
-      [404, '"default";r=4;t=12'],
+      [422, '"orders";r=3;t=0'],
+      [402, '"orders";r=2;t=20'],
+      [404, '"default";r=5;t=23'],
     ])
     for (const { headers } of refused) expect(headers['x-token-expires-at']).toMatch(/^2027-/)
   })
@@ -116,13 +117,75 @@ describe('the service', () => {
   test('behavior: everything else has its own class', async () => {
     const { token } = await service.customer()
     const balance = () => service.ask('GET', '/balance', { token })
-    expect(await statusesOf(6, balance)).toEqual([200, 200, 200, 200, 200, 429])
+    expect(await statusesOf(9, balance)).toEqual([...Array(8).fill(200), 429])
   })
 
-  test('behavior: two top-ups in ten minutes, the refused ones among them', async () => {
+  test('behavior: what was refused and did nothing does not use up the limit of what was asked for', async () => {
+    const { token } = await service.customer(50_000_000n)
+    const ask = (path: string, body: object) => () => service.ask('POST', path, { token, body })
+    expect(await statusesOf(2, ask('/orders', { product: 'none', os_id: 1 }))).toEqual([422, 422])
+    expect(await statusesOf(2, ask('/services/vps_none/reinstall', { os_id: 1 }))).toEqual([404, 404])
+    expect(await statusesOf(3, () => order(token))).toEqual([200, 200, 200])
+    expect((await order(token)).headers['ratelimit-policy']).toBe('"orders";q=3;w=60')
+  })
+
+  test('behavior: refused calls are not free: the general limit counts them all', async () => {
+    const { token } = await service.customer(50_000_000n)
+    const refused = () => service.ask('POST', '/orders', { token, body: { product: 'none', os_id: 1 } })
+    expect(await statusesOf(10, refused)).toEqual([...Array(8).fill(422), 429, 429])
+    const { headers } = await refused()
+    expect(headers['ratelimit-policy']).toBe('"default";q=8;w=60')
+    expect((await service.ask('GET', '/balance', { token })).status).toBe(429)
+  })
+
+  test('behavior: a refusal that has an effect counts: an unpaid order with its invoice', async () => {
+    const { token } = await service.customer()
+    const unpaid = (index: number) =>
+      service.ask('POST', '/orders', { token, body: { product: 'nano', os_id: 1, hostname: `web-${index}` } })
+    let index = 0
+    expect(await statusesOf(4, () => unpaid(index++))).toEqual([402, 402, 402, 429])
+  })
+
+  test('error: the database does not take the count back: the refusal is answered all the same', async () => {
+    const { token } = await service.customer()
+    const { db } = service.services
+    await db.query(`create function refuse_back() returns trigger language plpgsql as $$
+      begin if new.tokens > old.tokens then raise 'no'; end if; return new; end $$`)
+    await db.query(
+      'create trigger refuse_back before update on rate_bucket for each row execute function refuse_back()',
+    )
+    const refused = await service.ask('POST', '/orders', { token, body: { product: 'none', os_id: 1 } })
+    await db.query('drop trigger refuse_back on rate_bucket')
+    expect(refused).toMatchObject({ status: 422, headers: { ratelimit: '"orders";r=2;t=20' } })
+  })
+
+  test.each([
+    ['counted in memory', 8, (token: string) => service.ask('GET', '/balance', { token })],
+    ['counted in the database', 3, (token: string) => order(token)],
+  ])('behavior: a clock set back by an hour locks out no one: %s', async (_where, limit, ask) => {
+    const [active, exhausted] = [await service.customer(50_000_000n), await service.customer(50_000_000n)]
+    await ask(active.token)
+    await statusesOf(limit, () => ask(exhausted.token))
+    service.clock.advance(-3_600_000)
+    const before = { active: await ask(active.token), exhausted: await ask(exhausted.token) }
+    service.clock.advance(60_000)
+    const after = { active: await ask(active.token), exhausted: await ask(exhausted.token) }
+    service.clock.advance(3_540_000)
+    expect({ before: before.active.status, after: after.active.status }).toEqual({ before: 200, after: 200 })
+    expect({ before: before.exhausted.status, after: after.exhausted.status }).toEqual({
+      before: 429,
+      after: 200,
+    })
+  })
+
+  test('behavior: two top-ups in ten minutes, without those that were refused', async () => {
     const { token } = await service.customer()
     const topup = () => service.ask('POST', '/balance/topup', { token, body: { amount: 5 } })
-    expect(await statusesOf(3, topup)).toEqual([200, 409, 429])
+    const first = await topup()
+    expect(await statusesOf(3, topup)).toEqual([409, 409, 409])
+    await service.ask('POST', `/invoices/${first.body.invoice.id}/cancel`, { token, body: {} })
+    expect(await statusesOf(1, topup)).toEqual([200])
+    expect(await statusesOf(1, topup)).toEqual([429])
   })
 
   test('behavior: registrations count by address, an IPv6 network as one', async () => {

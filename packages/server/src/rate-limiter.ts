@@ -5,10 +5,23 @@ import type { Rate } from './config-values.ts'
 import { OperationError } from './errors.ts'
 import type { Services } from './services.ts'
 
-/** Limits how often. An answer carries the headers that `take` returns (RFC draft "RateLimit header fields"). */
+/** Headers of an answer that say what is left (RFC draft "RateLimit header fields"). */
+type RateHeaders = Record<string, string>
+
+/** A call that was let through. */
+export interface Taken {
+  headers: RateHeaders
+  /**
+   * Undoes the count after the call was refused and changed nothing. The class `default` keeps its own count, so that
+   * refused calls are not free. @returns the headers that then hold
+   */
+  giveBack(): Promise<RateHeaders>
+}
+
+/** Limits how often. */
 export interface RateLimiter {
   /** @throws OperationError `rate_limited` */
-  take(rateClass: RateClass, accountId: string | undefined, address: string): Promise<Record<string, string>>
+  take(rateClass: RateClass, accountId: string | undefined, address: string): Promise<Taken>
   /** Counts a token that nobody has. @throws OperationError `rate_limited` */
   takeBadToken(address: string): Promise<void>
 }
@@ -23,23 +36,27 @@ interface Bucket {
 
 /**
  * Token buckets: each class holds `limit` tokens and refills at `limit` in `windowSeconds`. All but
- * the class of everything else are exact over all replicas, in PostgreSQL; that one is counted by each replica.
+ * `default` are exact over all replicas, in PostgreSQL; that one is counted by each replica, and it
+ * counts every call of an account, also one that has a class of its own.
+ *
+ * A clock that is set back refills nothing, and the buckets go on from the time that it shows.
  */
-export function createRateLimiter({ config, db, clock }: Services): RateLimiter {
+export function createRateLimiter({ config, db, clock, log }: Services): RateLimiter {
   const memory = new Map<string, Bucket>()
 
   function takeFromMemory(subject: string, rate: Rate): number {
     if (memory.size > MOST_BUCKETS) memory.clear()
     const now = clock.now().getTime()
     const bucket = memory.get(subject) ?? { tokens: rate.limit, updatedAt: now }
-    const refill = ((now - bucket.updatedAt) / 1000) * (rate.limit / rate.windowSeconds)
-    const left = Math.min(rate.limit, bucket.tokens + refill) - 1
-    if (left >= 0) memory.set(subject, { tokens: left, updatedAt: now })
-    return left
+    const refill = (Math.max(0, now - bucket.updatedAt) / 1000) * (rate.limit / rate.windowSeconds)
+    const tokens = Math.min(rate.limit, bucket.tokens + refill)
+    memory.set(subject, { tokens: tokens >= 1 ? tokens - 1 : tokens, updatedAt: now })
+    return tokens - 1
   }
 
   // One statement, so that two takers cannot both have the last token.
   async function takeFromDatabase(subject: string, rate: Rate): Promise<number> {
+    const values = [subject, rate.limit, rate.limit / rate.windowSeconds, clock.now()]
     const { rows } = await db.query<{ left: number }>(
       `insert into rate_bucket as bucket (subject, tokens, updated_at) values ($1, $2 - 1, $4)
        on conflict (subject) do update set
@@ -47,44 +64,67 @@ export function createRateLimiter({ config, db, clock }: Services): RateLimiter 
          updated_at = $4
          where least($2, bucket.tokens + greatest(0, extract(epoch from $4 - bucket.updated_at)) * $3) >= 1
        returning tokens as left`,
-      [subject, rate.limit, rate.limit / rate.windowSeconds, clock.now()],
+      values,
     )
     if (rows[0]) return rows[0].left
     const { rows: full } = await db.query<{ left: number }>(
-      `select least($2, tokens + greatest(0, extract(epoch from $4 - updated_at)) * $3) - 1 as left
-       from rate_bucket where subject = $1`,
-      [subject, rate.limit, rate.limit / rate.windowSeconds, clock.now()],
+      `update rate_bucket set updated_at = least(updated_at, $4) where subject = $1
+       returning least($2, tokens + greatest(0, extract(epoch from $4 - updated_at)) * $3) - 1 as left`,
+      values,
     )
     return full[0]?.left ?? -1
   }
 
-  async function takeOne(name: RateClassName, who: string): Promise<Record<string, string>> {
+  async function takeOne(name: RateClassName, who: string): Promise<RateHeaders> {
     const rate = config.rates[name]
     const subject = `${name}:${who}`
     const left = name === 'default' ? takeFromMemory(subject, rate) : await takeFromDatabase(subject, rate)
-    const policy = `"${name}";q=${rate.limit};w=${rate.windowSeconds}`
-    const secondsFor = (tokens: number) => Math.ceil((tokens * rate.windowSeconds) / rate.limit)
-    const headers = {
-      'ratelimit-policy': policy,
-      ratelimit: `"${name}";r=${Math.max(0, Math.floor(left))};t=${secondsFor(Math.max(0, rate.limit - Math.max(0, left)))}`,
-    }
+    const headers = headersOf(name, rate, left)
     if (left >= 0) return headers
     throw new OperationError('rate_limited', `More than ${rate.limit} in ${rate.windowSeconds} s`, {
-      retryAfter: secondsFor(-left),
+      retryAfter: secondsFor(rate, -left),
       headers,
     })
   }
 
+  async function giveBack(name: RateClassName, who: string, headers: RateHeaders): Promise<RateHeaders> {
+    const rate = config.rates[name]
+    try {
+      const { rows } = await db.query<{ left: number }>(
+        'update rate_bucket set tokens = least($2, tokens + 1) where subject = $1 returning tokens as left',
+        [`${name}:${who}`, rate.limit],
+      )
+      return headersOf(name, rate, rows[0]?.left ?? rate.limit)
+    } catch (error) {
+      // The refusal is still the answer; one call is counted too many.
+      log.warn({ err: error }, 'A refused call was counted')
+      return headers
+    }
+  }
+
   return {
-    take(rateClass, accountId, address) {
-      const byAccount = rateSubjects[rateClass] === 'account' && accountId !== undefined
-      return takeOne(rateClass, byAccount ? accountId : addressBlock(address))
+    async take(rateClass, accountId, address) {
+      if (rateSubjects[rateClass] !== 'account' || accountId === undefined) {
+        const headers = await takeOne(rateClass, addressBlock(address))
+        return { headers, giveBack: async () => headers }
+      }
+      const general = await takeOne('default', accountId)
+      if (rateClass === 'default') return { headers: general, giveBack: async () => general }
+      const headers = await takeOne(rateClass, accountId)
+      return { headers, giveBack: () => giveBack(rateClass, accountId, headers) }
     },
     async takeBadToken(address) {
       await takeOne('badTokens', addressBlock(address))
     },
   }
 }
+
+const secondsFor = (rate: Rate, tokens: number) => Math.ceil((tokens * rate.windowSeconds) / rate.limit)
+
+const headersOf = (name: RateClassName, rate: Rate, left: number): RateHeaders => ({
+  'ratelimit-policy': `"${name}";q=${rate.limit};w=${rate.windowSeconds}`,
+  ratelimit: `"${name}";r=${Math.max(0, Math.floor(left))};t=${secondsFor(rate, Math.max(0, rate.limit - Math.max(0, left)))}`,
+})
 
 /** What one caller can easily have many of counts as one: an IPv6 /64. */
 export function addressBlock(address: string): string {

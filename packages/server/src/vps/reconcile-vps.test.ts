@@ -430,3 +430,13 @@ test('behavior: one pass does all that is due, and what waits comes before what 
   expect(looked[0]).toBe(waiting.id)
   expect(new Set(looked).size).toBe(13)
 })
+
+test('behavior: after a clock set back by an hour a machine that crashed is started again', async () => {
+  const vps = await order()
+  await service.reconcile()
+  service.clock.advance(-3_600_000)
+  service.driver.crash(vps.id)
+  await service.reconcile()
+  service.clock.advance(3_600_000)
+  expect(service.driver.machines.get(vps.id)!.starts).toBe(2)
+})

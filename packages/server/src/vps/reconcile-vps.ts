@@ -76,7 +76,9 @@ export function createVpsReconciler(services: Services): VpsReconciler {
     if (busy.has(row.id)) return false
     if (!isSteady(row)) return true
     if (row.wished_at && row.wished_at.getTime() >= lastLook(row)) return true
-    return services.clock.now().getTime() - lastLook(row) >= (row.has_work ? WAITING_MS : STEADY_MS)
+    const since = services.clock.now().getTime() - lastLook(row)
+    // The last look lies ahead where the clock was set back.
+    return since < 0 || since >= (row.has_work ? WAITING_MS : STEADY_MS)
   }
 
   function begin(): void {
