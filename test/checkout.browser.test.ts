@@ -236,3 +236,36 @@ test('default: a renewal is paid on its page, and the paid time is longer', asyn
   expect(Math.round(((await paidUntil()) - before) / DAY_MS)).toSatisfy((days) => days >= 28 && days <= 31)
   await close()
 })
+
+test('behavior: an order whose room is gone when it is paid: the page says so, and where the money is', async () => {
+  const { token } = await service.customer()
+  const sdk = createClient({ url, token })
+  const unpaid = await sdk.orderVps({ product: 'nano', os_id: 1 }).catch((error) => error)
+  const { page, complaints, close } = await open(unpaid.body.checkout_url)
+  const { driver } = service.services
+  service.services.driver = { ...driver, capacity: async () => ({ memoryMb: 0, diskGb: 0, vcpus: 0 }) }
+  await panel(page).getByRole('button', { name: 'Pay with the test faucet' }).click()
+  await page.getByText('3.00 USD are on the balance').waitFor({ timeout: CREDITED_MS })
+  service.services.driver = driver
+  expect(await page.locator('.status-text').textContent()).toContain('There is no room for a machine')
+  expect(await page.locator('.panel').count()).toBe(0)
+  expect(await page.getByText('Pay before').count()).toBe(0)
+  expect(await page.locator('.payments').textContent()).toContain('Credited')
+  expect((await sdk.getOrder({ order_id: unpaid.body.order_id })).status).toBe('failed')
+  expect((await sdk.getBalance()).balance).toBe(3_000_000n)
+  expect(complaints).toEqual([])
+  await close()
+})
+
+test('default: a paid order leads to its machine', async () => {
+  const { token } = await service.customer()
+  const sdk = createClient({ url, token })
+  const unpaid = await sdk.orderVps({ product: 'nano', os_id: 1 }).catch((error) => error)
+  const { page, close } = await open(unpaid.body.checkout_url)
+  await panel(page).getByRole('button', { name: 'Pay with the test faucet' }).click()
+  await page.getByText('Paid. Thank you!').waitFor({ timeout: CREDITED_MS })
+  const { service_id, order_id } = await sdk.getInvoice({ invoice_id: unpaid.body.invoice.id })
+  expect(service_id).toBe((await sdk.getOrder({ order_id: order_id! })).service_id)
+  expect(await page.locator('.status-text').textContent()).toContain(service_id!)
+  await close()
+})

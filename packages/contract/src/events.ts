@@ -48,13 +48,27 @@ export const eventTypes = {
     threshold_hours: z.number().int(),
   }),
   'invoice.paid': z.object({ invoice_id: Id('invoice'), amount: Usd }),
+  /** The money came and is on the balance, but what the invoice was for could not be begun. */
+  'invoice.settled_to_balance': z.object({
+    invoice_id: Id('invoice'),
+    order_id: Id('order').nullable(),
+    service_id: Id('service').nullable(),
+    received: Usd,
+    reason: z.string(),
+  }),
   'order.placed': z.object({
     order_id: Id('order'),
     service_id: Id('service'),
     product: z.string(),
     total: Usd,
   }),
-  'order.failed': z.object({ order_id: Id('order'), service_id: Id('service'), reason: z.string() }),
+  /** What was paid for it is on the balance; service_id where a machine was begun. */
+  'order.failed': z.object({
+    order_id: Id('order'),
+    service_id: Id('service').nullable(),
+    invoice_id: Id('invoice').nullable(),
+    reason: z.string(),
+  }),
   'vps.status_changed': z.object({
     service_id: Id('service'),
     hostname: z.string(),

@@ -30,15 +30,31 @@ const Payment = z.object({
   status: z.enum(['seen', 'credited', 'orphaned']),
 })
 
+const invoiceStatuses = [
+  'unpaid',
+  'confirming',
+  'paid',
+  'settled_to_balance',
+  'expired',
+  'cancelled',
+] as const
+
 export const Invoice = z.object({
   id: Id('invoice'),
   kind: z.enum(['topup', 'order', 'renewal']),
-  status: z.enum(['unpaid', 'confirming', 'paid', 'expired', 'cancelled']),
+  status: z
+    .enum(invoiceStatuses)
+    .describe(
+      'settled_to_balance: the money came and is on the balance, but what it was for could not be begun; see closed_reason',
+    ),
   amount: Usd,
   received: Usd.describe('Credited so far'),
   currency: z.literal('USD'),
   order_id: Id('order').nullable(),
-  service_id: Id('service').nullable().describe('The VPS that it renews'),
+  service_id: Id('service')
+    .nullable()
+    .describe('The VPS that it renews, or that the order became once it was paid'),
+  closed_reason: z.string().nullable().describe('Why it was settled to the balance'),
   checkout_url: z.string().describe('A page where this invoice can be paid, for people'),
   created_at: Timestamp,
   expires_at: Timestamp,
@@ -59,21 +75,42 @@ const Settlement = z
   .describe("x402's SettlementResponse")
 
 const waitForPayment = (answer: Record<string, unknown>) => {
-  const invoice = (answer.invoice ?? answer) as { id?: string; status?: string; kind?: string }
-  const paidFor = {
-    topup: { tool: 'order_vps', why: 'The balance is credited: order a plan from list_plans' },
-    order: { tool: 'list_orders', why: 'See the order that this paid for' },
-    renewal: { tool: 'list_vps', why: 'See until when the VPS is paid' },
-  }
-  return invoice.status === 'paid'
-    ? [paidFor[(invoice.kind ?? 'topup') as keyof typeof paidFor]]
-    : [
+  const invoice = (answer.invoice ?? answer) as Partial<z.input<typeof Invoice>>
+  const { service_id } = invoice
+  switch (invoice.status) {
+    case 'paid':
+      return [
+        {
+          topup: { tool: 'order_vps', why: 'The balance is credited: order a plan from list_plans' },
+          order: {
+            tool: 'get_vps_status',
+            why: 'Wait until SSH of the VPS that this paid for answers, then log in',
+            arguments: { service_id, wait: 'ssh_ready', timeout: 50 },
+          },
+          renewal: {
+            tool: 'get_vps_status',
+            why: 'See until when the VPS is paid',
+            arguments: { service_id },
+          },
+        }[invoice.kind ?? 'topup'],
+      ]
+    case 'settled_to_balance':
+      return [
+        { tool: 'get_balance', why: 'See the money: it is on the balance' },
+        { tool: 'list_plans', why: 'See what is available now, and order that with order_vps' },
+      ]
+    case 'expired':
+    case 'cancelled':
+      return [{ tool: 'get_balance', why: 'See the balance: money that still arrives is credited there' }]
+    default:
+      return [
         {
           tool: 'get_invoice',
           why: 'After you sent the tokens, wait here until the payment is confirmed; repeat while unpaid',
           arguments: { invoice_id: invoice.id, wait: 'paid', timeout: 50 },
         },
       ]
+  }
 }
 
 export const invoices = {
@@ -134,7 +171,7 @@ export const invoices = {
     idempotent: true,
     input: z.strictObject({
       ...paging,
-      status: z.enum(['unpaid', 'confirming', 'paid', 'expired', 'cancelled']).optional(),
+      status: z.enum(invoiceStatuses).optional(),
     }),
     output: Invoice,
     errors: [],

@@ -127,5 +127,24 @@ export const orders = {
     output: Order,
     errors: [],
     example: { order_id: 'ord_01kabcdefghjkmnpqrstvwxyz0' },
+    next: ({ status, service_id, invoice_id }) => {
+      if (status === 'awaiting_payment')
+        return [
+          {
+            tool: 'get_invoice',
+            why: 'See how it is paid, and wait until it is',
+            arguments: { invoice_id, wait: 'paid', timeout: 50 },
+          },
+        ]
+      if (status === 'provisioning' || status === 'active')
+        return [
+          {
+            tool: 'get_vps_status',
+            why: 'Wait until SSH of its VPS answers, then log in',
+            arguments: { service_id, wait: 'ssh_ready', timeout: 50 },
+          },
+        ]
+      return [{ tool: 'list_plans', why: 'See what can be ordered now' }]
+    },
   }),
 }

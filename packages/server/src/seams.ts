@@ -39,16 +39,23 @@ export interface Ordering {
   /**
    * Pays an order that awaits payment from the balance, and begins to provision it.
    * @param tokenId whose budget it counts for: without it, that of the token that ordered
-   * @returns `closed` when the order awaits nothing; `capacity` when no machine can be placed now, and nothing was charged
+   * @returns `closed` when the order awaits nothing
    * @throws InsufficientFunds
-   * @throws OperationError `budget_exceeded`
+   * @throws OperationError `budget_exceeded`; `capacity` when no machine can be placed now, and nothing was charged
    */
   payFromBalance(
     tx: Transaction,
     services: Services,
     orderId: string,
     tokenId?: string,
-  ): Promise<'paid' | 'closed' | 'capacity'>
+  ): Promise<'paid' | 'closed'>
+  /**
+   * Makes sure that the machine of an order that awaits payment could be placed now.
+   * @throws OperationError `capacity`
+   */
+  checkRoom(db: Queryable, services: Services, orderId: string): Promise<void>
+  /** Ends an order that awaits payment and cannot begin, and tells its account why; another one stays as it is. */
+  failOrder(tx: Transaction, services: Services, orderId: string, reason: string): Promise<void>
   /** What is locked before a balance that a renewal is paid from. */
   lockService(tx: Transaction, serviceId: string): Promise<void>
   /**

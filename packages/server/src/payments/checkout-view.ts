@@ -8,8 +8,11 @@ import { showInvoice } from './show-invoice.ts'
 
 /** What the checkout page of an invoice shows, as JSON. */
 export interface CheckoutView {
-  /** `waiting` for a transfer, `seen` on chain with confirmations running, `credited`; or ended without payment. */
-  state: 'waiting' | 'seen' | 'credited' | 'expired' | 'cancelled'
+  /**
+   * `waiting` for a transfer, `seen` on chain with confirmations running, `credited`; `settled_to_balance` when the
+   * money came for nothing that could be begun; or ended without payment.
+   */
+  state: 'waiting' | 'seen' | 'credited' | 'settled_to_balance' | 'expired' | 'cancelled'
   /** Of the payment that has furthest to go, while there is one: `confirmations` of `required`. */
   progress: { confirmations: number; required: number } | null
   invoice: z.input<typeof InvoiceSchema>

@@ -12,19 +12,23 @@ export interface InvoiceRow {
   months: number | null
   /** micro-USD */
   amount: bigint
-  status: 'unpaid' | 'paid' | 'expired' | 'cancelled'
+  status: 'unpaid' | 'paid' | 'settled_to_balance' | 'expired' | 'cancelled'
   secret: string
   network: Network | null
   token: TokenSymbol | null
   created_at: Date
   expires_at: Date
   paid_at: Date | null
+  /** Of one that was settled to the balance. */
+  closed_reason: string | null
 }
 
 /** An invoice with what came in for it, in micro-USD. */
 export interface Invoice extends InvoiceRow {
   /** Where it is paid; lower-case. */
   address: string
+  /** What its order became; null for another kind of invoice, and before it is paid. */
+  ordered_id: string | null
   /** Credited so far. */
   received: bigint
   /** Seen on chain and not credited yet. */
@@ -32,10 +36,11 @@ export interface Invoice extends InvoiceRow {
 }
 
 const INVOICE = `
-  select invoice.*, deposit_address.address, paid.received, paid.pending
+  select invoice.*, deposit_address.address, vps.id as ordered_id, paid.received, paid.pending
   from invoice
   join deposit_address on deposit_address.account_id = invoice.account_id
     and deposit_address.invoice_id is not distinct from case when invoice.kind <> 'topup' then invoice.id end
+  left join vps on vps.order_id = invoice.order_id
   cross join lateral (
     select coalesce(sum(amount) filter (where status = 'credited'), 0)::bigint as received,
       coalesce(sum(amount) filter (where status = 'seen'), 0)::bigint as pending
@@ -104,7 +109,7 @@ export async function renewedBy(db: Queryable, invoiceId: string): Promise<strin
 /** @returns false when the account has an unpaid top-up already; waits for one that is being made */
 export async function insertInvoice(
   tx: Transaction,
-  row: Omit<InvoiceRow, 'status' | 'paid_at'>,
+  row: Omit<InvoiceRow, 'status' | 'paid_at' | 'closed_reason'>,
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `insert into invoice (id, account_id, kind, order_id, service_id, months, amount, secret, network, token,
@@ -133,13 +138,14 @@ export async function insertInvoice(
 export async function closeInvoice(
   tx: Transaction,
   id: string,
-  status: 'paid' | 'expired' | 'cancelled',
+  status: Exclude<InvoiceRow['status'], 'unpaid'>,
   at: Date,
+  reason?: string,
 ): Promise<void> {
   await tx.query(
-    `update invoice set status = $2, paid_at = case when $2 = 'paid' then $3::timestamptz end
+    `update invoice set status = $2, paid_at = case when $2 = 'paid' then $3::timestamptz end, closed_reason = $4
      where id = $1 and status = 'unpaid'`,
-    [id, status, at],
+    [id, status, at, reason ?? null],
   )
   await announce(tx, id)
 }
@@ -151,16 +157,6 @@ export async function overdueInvoices(db: Queryable, now: Date): Promise<{ id: s
        and not exists (select from deposit where invoice_id = invoice.id and status = 'seen')
      order by expires_at limit 100`,
     [now],
-  )
-  return rows
-}
-
-/** Unpaid invoices that are covered by what was credited for them: what they are for could not be begun then. */
-export async function coveredInvoices(db: Queryable): Promise<{ id: string; account_id: string }[]> {
-  const { rows } = await db.query<{ id: string; account_id: string }>(
-    `select id, account_id from invoice where status = 'unpaid' and kind <> 'topup'
-       and amount <= (select sum(amount) from deposit where invoice_id = invoice.id and status = 'credited')
-     order by id limit 100`,
   )
   return rows
 }

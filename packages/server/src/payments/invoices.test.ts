@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DemoChains } from '../chain/demo-chains.ts'
 import { startTestChains, testWallet } from '../chain/testing.ts'
+import { numberEvents } from '../events/number-events.ts'
+import { sendQueuedMail } from '../queue-mail.ts'
+import { expireOrders } from '../vps/expire-orders.ts'
 import { expireInvoices } from './expire-invoices.ts'
-import { settleCoveredInvoices } from './settle-covered-invoices.ts'
 import { type Customer, type PaymentsWorld, paymentsWorld, usd } from './testing.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -295,10 +297,15 @@ describe('an invoice of an order', () => {
     expect(invoice).toMatchObject({ kind: 'order', status: 'unpaid', order_id: orderId })
     await pay(invoice, price)
     await world.settle()
-    expect(await read(invoice)).toMatchObject({ status: 'paid' })
+    const [vps, ...others] = (await customer.get('/services')).body
+    expect(others).toEqual([])
+    expect(await read(invoice)).toMatchObject({ status: 'paid', service_id: vps.id })
+    const { body } = await world.tool('get_invoice', { invoice_id: invoice.id }, { token: customer.token })
+    expect(body.next_steps).toMatchObject([
+      { tool: 'get_vps_status', arguments: { service_id: vps.id, wait: 'ssh_ready' } },
+    ])
     expect(await orderStatus(orderId)).toBe('provisioning')
     expect(await balance()).toMatchObject({ balance: '0.00' })
-    expect((await customer.get('/services')).body).toHaveLength(1)
     await world.expectBooksToBalance()
   })
 
@@ -370,17 +377,114 @@ describe('an invoice of an order', () => {
     expect(Number(body.required)).toBe(price)
   })
 
-  test('behavior: an order that has no room when its money comes begins when there is room', async () => {
+  /** What happened to the customer, oldest first. */
+  async function told() {
+    await numberEvents(world.services)
+    const events: { type: string; data: object }[] = (await customer.get('/events')).body
+    return events.map(({ type, data }) => [type, data])
+  }
+  const checkoutOf = async ({ checkout_url }: { checkout_url: string }, form: string) =>
+    (await world.app.inject(new URL(checkout_url).pathname + form)).body
+
+  describe('that has no room when its money comes', () => {
+    /** Without any memory to give, until it is called again. */
+    function fill() {
+      const { driver } = world.services
+      world.services.driver = { ...driver, capacity: async () => ({ memoryMb: 0, diskGb: 0, vcpus: 0 }) }
+      return () => {
+        world.services.driver = driver
+      }
+    }
+
+    test('default: settled to the balance with its reason; order, event, mail and checkout say so', async () => {
+      const { invoice, orderId, price } = await unpaidOrder()
+      const empty = fill()
+      await pay(invoice, price)
+      await world.settle()
+      empty()
+      const settled = await read(invoice)
+      const reason = 'There is no room for a machine of this plan'
+      expect(settled).toMatchObject({
+        status: 'settled_to_balance',
+        closed_reason: reason,
+        received: settled.amount,
+        service_id: null,
+        payment_options: [],
+        payments: [{ status: 'credited' }],
+      })
+      expect(await customer.balance()).toMatchObject({ available: usd(price), held: 0n })
+      const failed = { status: 'failed', failure_reason: reason, service_id: null }
+      expect((await customer.get(`/orders/${orderId}`)).body).toMatchObject(failed)
+      expect(await told()).toEqual([
+        ['balance.credited', expect.objectContaining({ invoice_id: invoice.id })],
+        [
+          'invoice.settled_to_balance',
+          { invoice_id: invoice.id, order_id: orderId, service_id: null, received: settled.amount, reason },
+        ],
+        ['order.failed', { order_id: orderId, service_id: null, invoice_id: invoice.id, reason }],
+      ])
+      await sendQueuedMail(world.services)
+      const { email } = (await customer.get('/account')).body
+      expect(world.mails.at(-1)).toMatchObject({
+        to: email,
+        subject: expect.stringContaining('nothing was charged'),
+      })
+      expect(world.mails.at(-1)!.text).toContain(reason)
+      expect(JSON.parse(await checkoutOf(invoice, '.json'))).toMatchObject({
+        state: 'settled_to_balance',
+        invoice: { closed_reason: reason },
+      })
+      expect(await checkoutOf(invoice, '')).toContain('are on the balance')
+      expect(await customer.get(`/invoices/${invoice.id}/receipt`)).toMatchObject({ status: 409 })
+      await world.expectBooksToBalance()
+    })
+
+    test('behavior: it never starts later; the same order again is another', async () => {
+      const { invoice, orderId, price } = await unpaidOrder()
+      const empty = fill()
+      await pay(invoice, price)
+      await world.settle()
+      empty()
+      await world.credit(customer.accountId, usd(price))
+      await world.settle()
+      world.clock.advance(3_600_000)
+      await world.settle()
+      expect((await customer.get('/services')).body).toEqual([])
+      expect((await customer.balance()).available).toBe(usd(2 * price))
+      const again = await customer.post('/orders', order)
+      expect(again.status).toBe(200)
+      expect(again.body.id).not.toBe(orderId)
+      expect(await customer.balance()).toMatchObject({ available: usd(price), held: usd(price) })
+      expect(await read(invoice)).toMatchObject({ status: 'settled_to_balance' })
+    })
+
+    test('behavior: in parts, of which one was spent meanwhile, it is settled to what is left', async () => {
+      const { invoice, orderId, price } = await unpaidOrder()
+      await pay(invoice, price - 1)
+      await world.settle()
+      const hourly = await customer.post('/orders', { ...order, billing_cycle: 'hourly' })
+      expect(hourly.status).toBe(200)
+      await pay(invoice, 1)
+      await world.settle()
+      expect(await read(invoice)).toMatchObject({
+        status: 'settled_to_balance',
+        closed_reason: expect.stringContaining('balance'),
+      })
+      expect(await orderStatus(orderId)).toBe('failed')
+      await world.credit(customer.accountId, usd(10))
+      await world.settle()
+      expect((await customer.get('/services')).body).toHaveLength(1)
+    })
+  })
+
+  test('behavior: an order does not expire under a payment that waits for its confirmations', async () => {
     const { invoice, orderId, price } = await unpaidOrder()
-    const { driver } = world
-    const { capacity } = driver
-    driver.capacity = async () => ({ ...(await capacity.call(driver)), memoryMb: 0, diskGb: 0, vcpus: 0 })
     await pay(invoice, price)
+    await world.look()
+    world.clock.advance(DAY_MS)
+    await expireOrders(world.services)
+    await expireInvoices(world.services)
     await world.settle()
-    expect(await orderStatus(orderId)).toBe('awaiting_payment')
-    expect((await customer.balance()).available).toBe(usd(price))
-    driver.capacity = capacity
-    await settleCoveredInvoices(world.services)
     expect(await orderStatus(orderId)).toBe('provisioning')
     expect(await read(invoice)).toMatchObject({ status: 'paid' })
   })

@@ -17,6 +17,8 @@ export const payInvoice: Handler<'payInvoice'> = async ({ input, caller, db, ser
   if (invoice.kind === 'topup' && input.method === 'balance') {
     fail('topup_by_crypto_only', 'A top-up cannot be paid from the balance that it fills')
   }
+  // Nobody is asked to pay for what there is no room for.
+  if (invoice.order_id !== null) await services.ordering.checkRoom(db, services, invoice.order_id)
   const covers = owed === 0n && available >= invoice.amount
   const method = input.method ?? (invoice.kind !== 'topup' && covers ? 'balance' : 'crypto')
   const checkout_url = checkoutUrl(services, invoice)
@@ -41,7 +43,6 @@ export const payInvoice: Handler<'payInvoice'> = async ({ input, caller, db, ser
   }
   const outcome = await payFor(db, services, invoice, caller.tokenId)
   if (outcome === 'closed') fail('invoice_closed', 'What this invoice is for no longer awaits payment')
-  if (outcome === 'capacity') fail('capacity', 'There is no room for this machine now', { retryAfter: 60 })
   await markInvoicePaid(db, services, invoice)
   const paid = await invoiceById(db, invoice.id)
   return { status: 'settled', invoice: await showInvoice(db, services, paid), checkout_url }

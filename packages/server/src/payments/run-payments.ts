@@ -1,7 +1,6 @@
 import { repeat } from '../background.ts'
 import type { Services } from '../services.ts'
 import { expireInvoices } from './expire-invoices.ts'
-import { settleCoveredInvoices } from './settle-covered-invoices.ts'
 import { type ChainReport, depositWatcher } from './watch-deposits.ts'
 import { settlePayments } from './x402/settle-payments.ts'
 
@@ -25,7 +24,6 @@ export function runPayments(services: Services): () => Promise<void> {
     ),
     run('invoices', INVOICES_MS, async () => {
       await expireInvoices(services)
-      await settleCoveredInvoices(services)
       return undefined
     }),
     ...services.chains.map((chain) =>

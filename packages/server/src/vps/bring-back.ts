@@ -36,16 +36,17 @@ export async function beginPaidPeriod(
     machine: { cap: 'max_live_vps' as const, live: (tokenId: string) => liveVpsOf(db, tokenId) },
   }
   await checkBudget(db, charge)
+  // Before the money: nobody is asked to pay for what there is no room for.
+  await lockPlacement(db)
+  const network = row.ipv4 === null ? 'nat' : 'dedicated'
+  if (!fits({ ...row, network }, await freeShare(db, services))) throw noRoom('There is no room for the VPS')
+  const place = await takePlaceAgain(db, services, row)
   const unpaid = judgeBalance(balance, row.price, 'bringing this VPS back')
   if (unpaid)
     throw fail(unpaid.code, unpaid.message, {
       fields: { ...unpaid.fields, invoice: null, checkout_url: null },
       nextSteps: [{ tool: 'topup_balance', why: 'Top up the balance and send the same restore again' }],
     })
-  await lockPlacement(db)
-  const network = row.ipv4 === null ? 'nat' : 'dedicated'
-  if (!fits({ ...row, network }, await freeShare(db, services))) throw noRoom('There is no room for the VPS')
-  const place = await takePlaceAgain(db, services, row)
 
   await spendBudget(db, charge)
   await post(db, {

@@ -52,8 +52,7 @@ export const fits = (wanted: Share & { network?: 'nat' | 'dedicated' }, free: Fr
 const RETRY_S = 60
 
 /** What is answered when a machine cannot be placed now. */
-export const noRoom = (why: string) =>
-  new OperationError('capacity', `${why}; nothing was charged`, { retryAfter: RETRY_S })
+export const noRoom = (why: string) => new OperationError('capacity', why, { retryAfter: RETRY_S })
 
 export const EVERY_ADDRESS = '0.0.0.0'
 const CANDIDATES = 50
@@ -64,13 +63,13 @@ const CANDIDATES = 50
  * meet: of those that look at the same moment, each sees only its own.
  */
 export async function freePublicPort(
-  tx: Transaction,
+  db: Queryable,
   { config, driver, random }: Services,
 ): Promise<number | undefined> {
   const { from, to } = config.sshPorts
   const first = from + (Buffer.from(random.bytes(4)).readUInt32BE() % (to - from + 1))
   const used = await driver.usedPorts()
-  const { rows } = await tx.query<{ port: number }>(
+  const { rows } = await db.query<{ port: number }>(
     `select port from generate_series($1::int, $2::int) as series (port)
      where not exists (select from vps where ssh_port = port and machine_gone_at is null)
        and not exists (select from vps_port where public_port = series.port)

@@ -29,16 +29,17 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   const charged = chargeNow(plan, row, periods, at)
   const balance = await lockBalance(db, row.account_id)
   await checkBudget(db, { tokenId: caller.tokenId, amount: charged, at })
+  // Before the money: nobody is asked to pay for what there is no room for.
+  await lockPlacement(db)
+  if (!fits(growthOf(plan, row), await freeShare(db, services))) {
+    throw noRoom('There is no room for the VPS to grow')
+  }
   const unpaid = judgeBalance(balance, charged, 'this change')
   if (unpaid) {
     throw fail(unpaid.code, unpaid.message, {
       fields: { ...unpaid.fields, invoice: null, checkout_url: null },
       nextSteps: [{ tool: 'topup_balance', why: 'Top up the balance and send the same change again' }],
     })
-  }
-  await lockPlacement(db)
-  if (!fits(growthOf(plan, row), await freeShare(db, services))) {
-    throw noRoom('There is no room for the VPS to grow')
   }
   if (charged > 0n) await charge(call, row, plan, charged)
   for (const period of periods) await ratePeriod(db, id, ratedAnew(period, row, plan, at))

@@ -2,11 +2,11 @@ import { periodsAfter } from '@coinrack/money/index.ts'
 import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { captureHold, releaseHold } from '../ledger/hold.ts'
-import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { lengthOf } from './billing/charge-periods.ts'
 import { cyclePrice } from './billing/cycle-price.ts'
 import { insertPeriods } from './billing/period-store.ts'
+import { endOrder } from './fail-order.ts'
 import { orderById, setOrderStatus } from './order-store.ts'
 import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps } from './vps-store.ts'
@@ -61,13 +61,8 @@ export async function failVps(services: Services, id: string, reason: string): P
       root_password: null,
       user_data: null,
     })
-    await setOrderStatus(tx, order.id, 'failed', { failureReason: reason })
     await tellChange(tx, services, row, { status: 'failed' })
-    await recordEvent(tx, services, row.account_id, 'order.failed', {
-      order_id: order.id,
-      service_id: id,
-      reason,
-    })
+    await endOrder(tx, services, order, reason)
     await announce(tx, id)
   })
 }

@@ -152,7 +152,7 @@ export async function setOrderStatus(
 ): Promise<void> {
   await tx.query(
     `update vps_order set status = $2, hold_id = coalesce($3, hold_id), failure_reason = coalesce($4, failure_reason),
-       token_id = coalesce($5, token_id)
+       token_id = coalesce($5, token_id), user_data = case when $2 = 'failed' then null else user_data end
      where id = $1`,
     [id, status, change.holdId ?? null, change.failureReason ?? null, change.tokenId ?? null],
   )
@@ -184,7 +184,8 @@ export const orderView = (row: Omit<OrderRow, 'auto_renew'>): z.output<typeof Or
   hostname: row.hostname,
   total: orderTotal(row),
   currency: 'USD',
-  service_id: row.status === 'awaiting_payment' || row.status === 'expired' ? null : row.service_id,
+  // One that never began has no machine.
+  service_id: row.hold_id === null ? null : row.service_id,
   invoice_id: row.invoice_id,
   failure_reason: row.failure_reason,
   created_at: row.created_at,

@@ -1,10 +1,9 @@
-import { freePort } from '@coinrack/host/free-port.ts'
 import { monthsAfter } from '@coinrack/money/index.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { snapshot } from '../database/testing.ts'
 import { expectBooksToBalance } from '../ledger/testing.ts'
+import { sendQueuedMail } from '../queue-mail.ts'
 import { startTestService, type TestService } from '../testing.ts'
-import { billVps } from './billing/bill-vps.ts'
 import { expireOrders } from './expire-orders.ts'
 
 const DAY_MS = 86_400_000
@@ -33,14 +32,6 @@ beforeEach(async () => {
 
 const order = (body: object = {}, by = token) =>
   service.ask('POST', '/orders', { token: by, body: { product: 'nano', os_id: 1, ...body } })
-/** With only these ports to give. */
-async function withPorts<T>(from: number, to: number, work: () => Promise<T>): Promise<T> {
-  const { config } = service.services
-  service.services.config = { ...config, sshPorts: { from, to } }
-  return work().finally(() => {
-    service.services.config = config
-  })
-}
 const get = async (path: string, by = token) => (await service.ask('GET', path, { token: by })).body
 const balanceOf = async (by = token) => {
   const { balance, held } = await get('/balance', by)
@@ -181,6 +172,11 @@ describe('the money of an order', () => {
       password_available: false,
     })
     expect(service.driver.machines.has(body.service_id)).toBe(false)
+    await sendQueuedMail(service.services)
+    expect(service.mails.at(-1)).toMatchObject({
+      subject: `Your order of no-space failed: nothing was charged`,
+      text: expect.stringContaining(failed.failure_reason),
+    })
     const { rows } = await service.services.db.query('select state, reason from hold where purpose = $1', [
       body.id,
     ])
@@ -340,103 +336,6 @@ describe('an order that the balance does not cover', () => {
       [poor.accountId],
     )
     expect([status, body.code, body.owed, body.shortfall]).toEqual([402, 'account_owes', '0.50', '3.50'])
-  })
-})
-
-describe('before anything is held', () => {
-  const full = async (body: object = {}) => {
-    const before = await snapshot(service.services.db)
-    const answer = await order(body)
-    expect(await snapshot(service.services.db)).toEqual(before)
-    return answer
-  }
-
-  test('default: dry_run shows the price and makes nothing', async () => {
-    const { status, body } = await full({ dry_run: true, product: 'micro' })
-    expect(status).toBe(200)
-    expect(body).toMatchObject({
-      status: 'quote',
-      total: '5.00',
-      service_id: null,
-      service: null,
-      paid_from_balance: false,
-    })
-  })
-
-  test('behavior: dry_run tells the price to who cannot pay it', async () => {
-    const { token: poor } = await service.customer()
-    expect((await order({ dry_run: true }, poor)).body).toMatchObject({
-      status: 'quote',
-      total: '3.00',
-      balance: '0.00',
-    })
-  })
-
-  test('behavior: a max_price that is the price is enough', async () => {
-    expect((await order({ max_price: 3 })).status).toBe(200)
-    expect((await order({ max_price: '3.00' })).status).toBe(200)
-  })
-
-  test.each([{ dry_run: false }, { dry_run: true }])('error: 503 when the host is full, %j', async (body) => {
-    const { driver } = service.services
-    service.services.driver = { ...driver, capacity: async () => ({ vcpus: 8, memoryMb: 400, diskGb: 500 }) }
-    const answer = await full(body)
-    service.services.driver = driver
-    expect(answer).toMatchObject({ status: 503, body: { code: 'capacity' } })
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
-  })
-
-  test('error: 503 when no port is free', async () => {
-    const { rows } = await service.services.db.query(
-      'select ssh_port from vps where machine_gone_at is null limit 1',
-    )
-    const taken = rows[0]!.ssh_port
-    expect(await withPorts(taken, taken, () => full())).toMatchObject({
-      status: 503,
-      body: { code: 'capacity' },
-    })
-  })
-
-  test('behavior: ports that lead to machines of another service are passed over', async () => {
-    const from = await freePort({ to: 21_990 })
-    for (let port = from; port < from + 5; port++) service.driver.portsOfOthers.add(port)
-    const { body } = await withPorts(from, from + 5, () => order())
-    service.driver.portsOfOthers.clear()
-    expect(body.service.ssh_port).toBe(from + 5)
-  })
-
-  test('behavior: orders of many at the same moment do not take more than there is', async () => {
-    const buyers = await Promise.all(Array.from({ length: 8 }, () => service.customer(10_000_000n)))
-    const { rows } = await service.services.db.query<{ memory: bigint }>(
-      'select coalesce(sum(memory_mb), 0)::bigint as memory from vps where machine_gone_at is null',
-    )
-    const { driver } = service.services
-    const memoryMb = Number(rows[0]!.memory) + 2 * 512 + 100
-    service.services.driver = { ...driver, capacity: async () => ({ vcpus: 8, memoryMb, diskGb: 100_000 }) }
-    const all = await Promise.all(buyers.map(({ token: by }) => order({}, by)))
-    service.services.driver = driver
-    expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 503, 503, 503, 503, 503, 503])
-    const balances = await Promise.all(buyers.map(({ token: by }) => balanceOf(by)))
-    expect(balances.filter(({ held }) => held === '3.00')).toHaveLength(2)
-    expect(balances.filter(({ balance }) => balance === '10.00')).toHaveLength(6)
-  })
-
-  test('behavior: what a deleted machine had is free again', async () => {
-    const { body } = await order({ hostname: 'short-lived' })
-    await service.reconcile()
-    await service.ask('POST', `/services/${body.service_id}/cancel`, {
-      token,
-      body: { mode: 'immediate', confirm: 'short-lived' },
-    })
-    await service.reconcile()
-    await billVps(service.services)
-    const { rows } = await service.services.db.query('select machine_gone_at from vps where id = $1', [
-      body.service_id,
-    ])
-    expect(rows[0]!.machine_gone_at).not.toBeNull()
-    const freed = body.service.ssh_port
-    const again = await withPorts(freed, freed, () => order())
-    expect(again.body.service.ssh_port).toBe(freed)
   })
 })
 

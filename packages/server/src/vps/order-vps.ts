@@ -9,8 +9,8 @@ import { balanceNow } from '../ledger/balance-view.ts'
 import { checkBudget } from '../ledger/budget.ts'
 import { judgeBalance } from '../ledger/judge-balance.ts'
 import { offeredImages } from '../os-images.ts'
-import { fits, freeShare, noRoom } from './capacity.ts'
 import { checkSshKey } from './check-ssh-key.ts'
+import { findRoom } from './find-room.ts'
 import {
   findAwaitingOrder,
   insertOrder,
@@ -165,7 +165,7 @@ async function quote(call: OrderCall, plan: CatalogPlan) {
   const { caller, db, services } = call
   const order = newOrder(call, plan, null, services.clock.now())
   checkPrice(call, order)
-  if (!fits(plan, await freeShare(db, services))) throw noRoom('There is no room for a machine of this plan')
+  await findRoom(db, services, order)
   return {
     ...orderView(order),
     status: 'quote' as const,
@@ -177,13 +177,18 @@ async function quote(call: OrderCall, plan: CatalogPlan) {
   }
 }
 
-/** 402: the order is kept, awaiting payment, with its invoice. Asked for again, it is the same order. */
+/**
+ * 402: the order is kept, awaiting payment, with its invoice. Asked for again, it is the same order. For a machine that
+ * cannot be placed no money is asked for.
+ * @throws OperationError `capacity`
+ */
 async function refuseUnpaid(
   { input, db, services, fail }: OrderCall,
   order: OrderRow,
   isNew: boolean,
   unpaid: NonNullable<ReturnType<typeof judgeBalance>>,
 ): Promise<never> {
+  await findRoom(db, services, order)
   const invoice = input.create_invoice ? await invoiceOf(db, services, order, isNew) : null
   throw fail(unpaid.code, unpaid.message, {
     keepEffects: true,

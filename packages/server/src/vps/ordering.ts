@@ -1,13 +1,16 @@
 import type { Ordering } from '../seams.ts'
 import { renewFromBalance } from './billing/renew-vps.ts'
 import { roomFor, taken } from './capacity.ts'
-import { payFromBalance } from './pay-order.ts'
+import { failOrder } from './fail-order.ts'
+import { checkRoom, payFromBalance } from './pay-order.ts'
 import { chargesOfThoseDue, hasPaid, summary } from './summary.ts'
 import { lockVps } from './vps-store.ts'
 
 /** What the other slices ask of orders. */
 export const ordering: Ordering = {
   payFromBalance,
+  checkRoom,
+  failOrder,
   async lockService(tx, serviceId) {
     await lockVps(tx, serviceId)
   },

@@ -1,7 +1,7 @@
 import { announce } from '../database/changes.ts'
-import { OperationError } from '../errors.ts'
 import type { Ordering } from '../seams.ts'
-import { lockOrder } from './order-store.ts'
+import { findRoom } from './find-room.ts'
+import { lockOrder, orderById } from './order-store.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { startOrder } from './start-order.ts'
 
@@ -9,12 +9,13 @@ import { startOrder } from './start-order.ts'
 export const payFromBalance: Ordering['payFromBalance'] = async (tx, services, orderId, tokenId) => {
   const order = await lockOrder(tx, orderId)
   if (order?.status !== 'awaiting_payment') return 'closed'
-  try {
-    await startOrder(tx, services, tokenId === undefined ? order : { ...order, token_id: tokenId })
-  } catch (error) {
-    if (error instanceof OperationError && error.code === 'capacity') return 'capacity'
-    throw error
-  }
+  await startOrder(tx, services, tokenId === undefined ? order : { ...order, token_id: tokenId })
   await announce(tx, RECONCILE_VPS)
   return 'paid'
+}
+
+/** Before money for it is asked for. */
+export const checkRoom: Ordering['checkRoom'] = async (db, services, orderId) => {
+  const order = await orderById(db, orderId)
+  if (order?.status === 'awaiting_payment') await findRoom(db, services, order)
 }

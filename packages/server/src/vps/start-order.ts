@@ -2,14 +2,13 @@ import type { Transaction } from '../database/transaction.ts'
 import { mayAutoRenew } from '../ledger/auto-renew.ts'
 import { placeHold } from '../ledger/hold.ts'
 import { lockPlacement } from '../lock-placement.ts'
-import { offeredImages } from '../os-images.ts'
 import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
-import { fits, freeShare, noRoom } from './capacity.ts'
+import { findRoom } from './find-room.ts'
 import { forgetOrderUserData, liveVpsOf, type OrderRow, orderTotal, setOrderStatus } from './order-store.ts'
+import { nextIpv6 } from './own-address.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
-import { takePlace } from './take-place.ts'
 import { insertVps } from './vps-store.ts'
 
 /**
@@ -19,19 +18,13 @@ import { insertVps } from './vps-store.ts'
  * @throws OperationError `budget_exceeded`; `capacity` when no machine can be placed now, before anything is held
  */
 export async function startOrder(tx: Transaction, services: Services, order: OrderRow): Promise<void> {
-  const { catalog, clock, driver, newId, random, sealer } = services
-  const plan = catalog.plans.find(({ slug }) => slug === order.product)
+  const { catalog, clock, newId, random, sealer } = services
   // Before the lock that all orders wait for.
   const password = makeRootPassword(random)
   const passwordHash = await hashRootPassword(password)
   const hostKey = makeSshHostKey(random)
   await lockPlacement(tx)
-  const image = (await offeredImages(driver)).find(({ osId }) => osId === order.os_id)
-  if (!plan || !image) throw noRoom('This plan or image is no longer offered')
-  if (!image.ready) throw noRoom(`The image ${image.name} is still being made ready`)
-
-  if (!fits(plan, await freeShare(tx, services))) throw noRoom('There is no room for a machine of this plan')
-  const place = await takePlace(tx, services, plan.network)
+  const { plan, image, place } = await findRoom(tx, services, order)
 
   const now = clock.now()
   const holdId = newId('hold')
@@ -60,6 +53,7 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     disk_gb: plan.disk_gb,
     ssh_key: order.ssh_key,
     ...place,
+    ipv6: await nextIpv6(tx, services),
     ssh_host_public_key: hostKey.publicKey,
     ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${order.service_id}`),
     root_password: sealer.seal(password, `root-password:${order.service_id}`),

@@ -1,26 +1,13 @@
 import { isFreePort } from '@coinrack/host/free-port.ts'
-import type { Transaction } from '../database/transaction.ts'
+import type { Queryable, Transaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { EVERY_ADDRESS, freePublicPort, isPortTaken, noRoom } from './capacity.ts'
-import { freeAddress, isFreeAddress, nextIpv6 } from './own-address.ts'
+import { freeAddress, isFreeAddress } from './own-address.ts'
 import type { NewVps, VpsRow } from './vps-store.ts'
 
 const SSH_PORT = 22
 
 type Place = Pick<NewVps, 'ssh_host' | 'ssh_port' | 'ipv4'>
-
-/**
- * Where a new machine is reached: at an address of its own, or at a port of the host's. Under the placement lock.
- * @throws OperationError `capacity` when there is none
- */
-export async function takePlace(
-  tx: Transaction,
-  services: Services,
-  network: 'nat' | 'dedicated',
-): Promise<Place & Pick<NewVps, 'ipv6'>> {
-  const place = await takeIpv4(tx, services, network)
-  return { ...place, ipv6: await nextIpv6(tx, services) }
-}
 
 /**
  * Where a machine that was gone is reached: as before where nobody else is by now, else at another address or port. Its
@@ -34,19 +21,28 @@ export async function takePlaceAgain(
 ): Promise<Place> {
   if (ipv4 !== null) {
     const isFree = await isFreeAddress(tx, services, ipv4)
-    return isFree ? { ssh_host, ssh_port, ipv4 } : takeIpv4(tx, services, 'dedicated')
+    return isFree ? { ssh_host, ssh_port, ipv4 } : findPlace(tx, services, 'dedicated')
   }
   const isFree = !(await isPortTaken(tx, services, ssh_port)) && (await isFreePort(ssh_port, EVERY_ADDRESS))
-  return isFree ? { ssh_host: services.config.publicIp, ssh_port, ipv4 } : takeIpv4(tx, services, 'nat')
+  return isFree ? { ssh_host: services.config.publicIp, ssh_port, ipv4 } : findPlace(tx, services, 'nat')
 }
 
-async function takeIpv4(tx: Transaction, services: Services, network: 'nat' | 'dedicated'): Promise<Place> {
+/**
+ * Where a new machine would be reached: at an address of its own, or at a port of the host's. To take it, the placement
+ * lock is held until that is written down.
+ * @throws OperationError `capacity` when there is none
+ */
+export async function findPlace(
+  db: Queryable,
+  services: Services,
+  network: 'nat' | 'dedicated',
+): Promise<Place> {
   if (network === 'nat') {
-    const port = await freePublicPort(tx, services)
+    const port = await freePublicPort(db, services)
     if (port === undefined) throw noRoom('There is no free SSH port')
     return { ssh_host: services.config.publicIp, ssh_port: port, ipv4: null }
   }
-  const ipv4 = await freeAddress(tx, services)
+  const ipv4 = await freeAddress(db, services)
   if (ipv4 === undefined) throw noRoom('There is no free address')
   return { ssh_host: ipv4, ssh_port: SSH_PORT, ipv4 }
 }

@@ -52,9 +52,14 @@ function wording({ state, progress, invoice }: CheckoutView): { title: string; t
         title: 'Paid. Thank you!',
         text: {
           topup: `${invoice.received} USD was credited to the balance. You can close this page.`,
-          order: 'The order goes on by itself. You can close this page.',
+          order: `Your server ${invoice.service_id} is being made and starts by itself. You can close this page.`,
           renewal: 'The server is renewed. You can close this page.',
         }[invoice.kind],
+      }
+    case 'settled_to_balance':
+      return {
+        title: `${invoice.received} USD are on the balance`,
+        text: `${invoice.kind === 'renewal' ? 'The server was not renewed' : 'The order could not be carried out'}: ${invoice.closed_reason}. Nothing was charged for it, and nothing more is to be paid here. The money was credited to the account, for another order or renewal.`,
       }
     case 'expired':
       return {

@@ -7,7 +7,7 @@ export type Payment = WireInvoice['payments'][number]
 
 /** What the page of one invoice shows, as it stands on the wire. */
 export interface CheckoutView {
-  state: 'waiting' | 'seen' | 'credited' | 'expired' | 'cancelled'
+  state: 'waiting' | 'seen' | 'credited' | 'settled_to_balance' | 'expired' | 'cancelled'
   /** Of the payment with furthest to go. */
   progress: { confirmations: number; required: number } | null
   invoice: WireInvoice

@@ -52,6 +52,22 @@ test('default: the stock client pays with no gas, and the balance is credited in
   await world.expectBooksToBalance()
 })
 
+test('behavior: it tops up, and begins no order whose room is gone: not then, and not later', async () => {
+  const order = () => customer.post('/orders', { product: 'nano', os_id: 1 })
+  const { order_id, invoice } = (await order()).body
+  const { driver } = world.services
+  world.services.driver = { ...driver, capacity: async () => ({ memoryMb: 0, diskGb: 0, vcpus: 0 }) }
+  await topUp(world, customer, payer, { amount: 5, method: 'x402' })
+  const refused = await order()
+  world.services.driver = driver
+  expect([refused.status, refused.body.code]).toEqual([503, 'capacity'])
+  await world.settle()
+  expect((await customer.get(`/orders/${order_id}`)).body.status).toBe('awaiting_payment')
+  expect((await customer.get(`/invoices/${invoice.id}`)).body.status).toBe('unpaid')
+  expect(await customer.balance()).toMatchObject({ available: usd(5), held: 0n })
+  expect((await order()).body).toMatchObject({ id: order_id, status: 'provisioning' })
+})
+
 test('default: asked for without a payment, the answer is 402 with every token that can be signed for', async () => {
   const { status, body, headers } = await customer.post('/balance/topup', { amount: 5, method: 'x402' })
   expect(status).toBe(402)

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
 import { expireInvoices } from '../../payments/expire-invoices.ts'
-import { settleCoveredInvoices } from '../../payments/settle-covered-invoices.ts'
 import { type Buyer, buyerOf, DAY_MS, forgetVps, goTo } from './testing.ts'
 import { type PayableService, startPayableService } from './testing-payments.ts'
 
@@ -56,7 +55,11 @@ describe('of a renewal by itself', () => {
     await toEnd(buyer, id, -7 * DAY_MS)
     await pay(buyer, 2_000_000n)
     expect(await paidUntil(buyer, id)).toBe(until)
+    // The machine has its room: a full host renews what it has.
+    const { driver } = service.services
+    service.services.driver = { ...driver, capacity: async () => ({ memoryMb: 0, diskGb: 0, vcpus: 0 }) }
     await pay(buyer, 1_000_000n)
+    service.services.driver = driver
     expect((await invoicesOf(buyer))[0]).toMatchObject({ status: 'paid', received: '3.00' })
     expect((await buyer.renewals()).map(({ from }) => from.getTime())).toEqual([until])
     expect(await buyer.balance()).toBe('0.00')
@@ -172,15 +175,22 @@ describe('of renew_service', () => {
     expect(await invoicesOf(buyer)).toMatchObject([{ status: 'cancelled' }])
   })
 
-  test('behavior: money that pays too far ahead stays in the balance', async () => {
+  test('behavior: money that pays too far ahead is settled to the balance, and told', async () => {
     const { buyer, id } = await withVps()
     const { invoice } = (await buyer.renew(id, { months: 12 })).body
     await buyer.credit(3_000_000n)
     await buyer.renew(id, { months: 1 })
     await service.arrive(invoice.payment_options[0].address, 36_000_000n)
-    await settleCoveredInvoices(service.services)
     expect(await buyer.balance()).toBe('36.00')
-    expect(await invoicesOf(buyer)).toMatchObject([{ status: 'unpaid' }])
+    expect(await invoicesOf(buyer)).toMatchObject([
+      {
+        status: 'settled_to_balance',
+        service_id: id,
+        closed_reason: expect.stringMatching(/^It is paid until/),
+      },
+    ])
+    expect((await buyer.mails()).at(-1)).toBe('web was not renewed')
+    expect((await buyer.mail()).at(-1)!.text).toContain('It is paid until')
   })
 
   test('behavior: billing, payment and the balance at the same moment charge it once', async () => {
