@@ -128,9 +128,11 @@ test('behavior: by name, addresses that the resolver finds come first, and no ot
   const text = machineRuleset({ ...base, firewall, hasNames: true })
   expect(chain('owner_leaving', text)).toEqual([
     'ip daddr @allowed_names accept',
+    'ip6 daddr @allowed_names6 accept',
     'ip daddr 203.0.113.0/24 accept',
     'ip daddr 198.51.100.0/24 reject with icmpx admin-prohibited',
     'ip daddr @denied_names reject with icmpx admin-prohibited',
+    'ip6 daddr @denied_names6 reject with icmpx admin-prohibited',
     'reject with icmpx admin-prohibited',
   ])
   expect(chain('forward', text).slice(0, 2)).toEqual([

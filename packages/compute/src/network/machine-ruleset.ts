@@ -1,5 +1,5 @@
 import { GATEWAY, GATEWAY6, GUEST_ADDRESS, RESOLVER, TAP, UPLINK } from './addresses.ts'
-import { ALLOWED_SET, DENIED_SET, nameTable } from './name-rules.ts'
+import { ALLOWED_SETS, DENIED_SETS, nameTable } from './name-rules.ts'
 import {
   type FirewallPolicy,
   type FirewallRule,
@@ -171,8 +171,9 @@ function emptyTable(hasNames = false): string[] {
 function ownerLeaving(firewall: FirewallPolicy, refuse: string, hasNames = false): string[] {
   const rules = firewallRules(firewall, 'out', refuse)
   if (!hasNames) return rules
-  const denied = `ip daddr @${DENIED_SET} ${refuse}`
-  return [`ip daddr @${ALLOWED_SET} accept`, ...rules.slice(0, -1), denied, rules.at(-1)!]
+  const allowed = [`ip daddr @${ALLOWED_SETS.ipv4} accept`, `ip6 daddr @${ALLOWED_SETS.ipv6} accept`]
+  const denied = [`ip daddr @${DENIED_SETS.ipv4} ${refuse}`, `ip6 daddr @${DENIED_SETS.ipv6} ${refuse}`]
+  return [...allowed, ...rules.slice(0, -1), ...denied, rules.at(-1)!]
 }
 
 /** One line for each rule of the direction, then its default. */

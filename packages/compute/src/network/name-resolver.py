@@ -35,6 +35,8 @@ DATAGRAM = 1232
 WORKERS = 16
 WAITING = 64
 STACK = 512 * 1024
+# What an address of a name comes as.
+ADDRESSES = (dns.rdatatype.A, dns.rdatatype.AAAA)
 PLAIN = re.compile(r"[a-z0-9_.-]+")
 # Of zones, and of whatever there is.
 NOT_ANSWERED = {dns.rdatatype.AXFR, dns.rdatatype.IXFR, dns.rdatatype.ANY}
@@ -72,7 +74,12 @@ class RulesFile:
 class Sets:
     """The sets of the namespace's rules that addresses join, each with the entry that it is there by."""
 
-    SET_OF = {"allowed": "allowed_names", "denied": "denied_names"}
+    SET_OF = {
+        ("allowed", dns.rdatatype.A): "allowed_names",
+        ("allowed", dns.rdatatype.AAAA): "allowed_names6",
+        ("denied", dns.rdatatype.A): "denied_names",
+        ("denied", dns.rdatatype.AAAA): "denied_names6",
+    }
 
     def __init__(self):
         self.nft = ctypes.CDLL("libnftables.so.1")
@@ -89,7 +96,7 @@ class Sets:
 
     def add(self, verdict, entry, rrset):
         """Whether they are in the set now."""
-        where = f"inet coinrack {self.SET_OF[verdict]}"
+        where = f"inet coinrack {self.SET_OF[verdict, rrset.rdtype]}"
         seconds = min(max(rrset.ttl, AT_LEAST), AT_MOST)
         now = time.monotonic()
         with self.lock:
@@ -155,16 +162,16 @@ class Resolver:
             verdicts = (self.file.now().verdict(alias) for alias in aliases)
             verdict, entry = next((each for each in verdicts if each[0] == "denied"), (verdict, entry))
         is_added = True
-        if verdict != "open" and chain.answer and chain.answer.rdtype == dns.rdatatype.A:
+        if verdict != "open" and chain.answer and chain.answer.rdtype in ADDRESSES:
             is_added = self.sets.add(verdict, entry, chain.answer)
         return verdict != "denied" and is_added
 
     def learn(self, name, entry, ask):
         """What a denied name resolves to is denied too. Whether it was found out."""
-        found = self.ask(name, dns.rdatatype.A, ask)
-        if found:
+        answers = [self.ask(name, rdtype, ask) for rdtype in ADDRESSES]
+        for found in filter(None, answers):
             self.let_through("denied", entry, found)
-        return found is not None
+        return all(answers)
 
     def ask(self, name, rdtype, ask, ednsflags=0):
         query = dns.message.make_query(name, rdtype, use_edns=0, payload=DATAGRAM, ednsflags=ednsflags)

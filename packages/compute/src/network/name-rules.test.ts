@@ -18,6 +18,18 @@ test('default: addresses of entries that are gone from their list go, all others
   expect(forgetOthers(listing('denied_names', elements), 'coinrack', names)).toContain('{ 198.51.100.1 }')
 })
 
+test('default: of IPv6 too', () => {
+  const elements = [element('2001:db8::1', 'a.example'), element('2001:db8::2', '*.b.example')]
+  const names = { allow: ['a.example'], deny: ['*.b.example'], isOpen: false }
+  const add = 'add element inet coinrack'
+  expect(forgetOthers(listing('allowed_names6', elements), 'coinrack', names)).toContain(
+    `${add} allowed_names6 { 2001:db8::2 }`,
+  )
+  expect(forgetOthers(listing('denied_names6', elements), 'coinrack', names)).toContain(
+    `${add} denied_names6 { 2001:db8::1 }`,
+  )
+})
+
 test('behavior: of a long name the end is known', () => {
   const text = listing('allowed_names', [element('198.51.100.1', long.slice(-120))])
   expect(forgetOthers(text, 'coinrack', { allow: [long], deny: [], isOpen: false })).toBe('')

@@ -8,9 +8,10 @@ export interface NameRules {
   isOpen: boolean
 }
 
-/** In the table of a machine: where its resolver puts what names resolve to. */
-export const ALLOWED_SET = 'allowed_names'
-export const DENIED_SET = 'denied_names'
+/** In the table of a machine: where its resolver puts what names resolve to, a set for each family of addresses. */
+export const ALLOWED_SETS = { ipv4: 'allowed_names', ipv6: 'allowed_names6' } as const
+export const DENIED_SETS = { ipv4: 'denied_names', ipv6: 'denied_names6' } as const
+const FAMILIES = ['ipv4', 'ipv6'] as const
 /** Of each set. What finds no room there is not resolved. */
 const MOST_ADDRESSES = 16_384
 /** Beside an address stands the entry of a list that it is there by, as far as it fits. */
@@ -20,8 +21,10 @@ const COMMENT_LENGTH = 120
 export const nameTable = (table: string) =>
   [
     `table inet ${table} {`,
-    ...[ALLOWED_SET, DENIED_SET].map(
-      (name) => `  set ${name} { type ipv4_addr; flags timeout; size ${MOST_ADDRESSES}; }`,
+    ...[ALLOWED_SETS, DENIED_SETS].flatMap((sets) =>
+      FAMILIES.map(
+        (family) => `  set ${sets[family]} { type ${family}_addr; flags timeout; size ${MOST_ADDRESSES}; }`,
+      ),
     ),
     '}',
     '',
@@ -38,10 +41,12 @@ interface NftSet {
  */
 export function forgetOthers(listing: string, table: string, { allow, deny }: NameRules): string {
   const { nftables } = JSON.parse(listing) as { nftables: { set?: NftSet }[] }
-  const lists = new Map([
-    [ALLOWED_SET, allow],
-    [DENIED_SET, deny],
-  ])
+  const lists = new Map<string, string[]>(
+    FAMILIES.flatMap((family) => [
+      [ALLOWED_SETS[family], allow],
+      [DENIED_SETS[family], deny],
+    ]),
+  )
   return nftables
     .flatMap(({ set }) => {
       const entries = set && lists.get(set.name)

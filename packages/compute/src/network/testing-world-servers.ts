@@ -1,11 +1,13 @@
 /*
  * Plays the world outside a host, for tests: run in a namespace of its own. On the given TCP ports it says who
  * called; on 9000 it sends as fast as it is read; on port 53 of the addresses in `RESOLVERS` it answers every name with
- * the address in `ANSWER`, but for those that say theirs themselves.
+ * the address in `ANSWER`, but for those that say theirs themselves; of IPv6 only these have one.
  */
 import { createSocket } from 'node:dgram'
 import { createServer, type Server, type Socket } from 'node:net'
 
+const A = 1
+const AAAA = 28
 const ports = process.argv.slice(2).map(Number)
 const chunk = Buffer.alloc(64 * 1024)
 const flood = (socket: Socket) => {
@@ -45,25 +47,44 @@ await Promise.all(
 )
 console.log('ready')
 
-/** RFC 1035. `to-other-example.any` is another name for `other.example`; `198-51-100-2.any` has that address. */
+/**
+ * RFC 1035 and 3596. `to-other-example.any` is another name for `other.example`; `198-51-100-2.any` has that address, and
+ * `2001-db8--1.any` the one of IPv6.
+ */
 function answerTo(query: Buffer): Buffer {
   const end = query.indexOf(0, 12) + 5
-  const isA = query.readUInt16BE(end - 4) === 1
+  const type = query.readUInt16BE(end - 4)
   const label = query.toString('latin1', 13, 13 + query[12]!).toLowerCase()
   const alias = label.startsWith('to-') ? label.slice(3).split('-') : undefined
   const target = alias?.map((part) => Buffer.from([part.length, ...Buffer.from(part)])) ?? []
   const records = [
     ...(alias ? [record(5, Buffer.concat([...target, Buffer.from([0])]))] : []),
-    ...(isA
-      ? [record(1, Buffer.from(addressOf(label)), alias && Buffer.concat([...target, Buffer.from([0])]))]
-      : []),
+    ...addressesOf(label, type).map((address) =>
+      record(type, address, alias && Buffer.concat([...target, Buffer.from([0])])),
+    ),
   ]
   const head = Buffer.from([query[0]!, query[1]!, 0x81, 0x80, 0, 1, 0, records.length, 0, 0, 0, 0])
   return Buffer.concat([head, query.subarray(12, end), ...records])
 }
 
-const addressOf = (label: string) =>
-  (/^(\d+-){3}\d+$/.test(label) ? label.split('-') : process.env.ANSWER!.split('.')).map(Number)
+function addressesOf(label: string, type: number): Buffer[] {
+  const isIpv6 = label.includes('--')
+  if (type === AAAA && isIpv6) return [ipv6Bytes(label.replaceAll('-', ':'))]
+  if (type !== A || isIpv6) return []
+  const parts = /^(\d+-){3}\d+$/.test(label) ? label.split('-') : process.env.ANSWER!.split('.')
+  return [Buffer.from(parts.map(Number))]
+}
+
+/** An address with one `::`. */
+function ipv6Bytes(address: string): Buffer {
+  const [before, after] = address.split('::').map((side) => side.split(':').filter(Boolean)) as [
+    string[],
+    string[],
+  ]
+  const zeros = Array<string>(8 - before.length - after.length).fill('0')
+  const groups = [...before, ...zeros, ...after].map((group) => Number.parseInt(group, 16))
+  return Buffer.from(groups.flatMap((group) => [group >> 8, group & 255]))
+}
 
 /** Of the name that was asked for, unless it is of another; it may be used for a minute. */
 const record = (type: number, data: Buffer, owner = Buffer.from([0xc0, 12])) =>
