@@ -26,5 +26,8 @@ const start = [
  */
 export const debianPackages = {
   start,
-  test: [...start, 'chromium', 'gnupg', 'knot', 'procps', 'sshpass'],
+  test: [...start, 'caddy', 'chromium', 'gnupg', 'haproxy', 'knot', 'nginx', 'procps', 'sshpass'],
 }
+
+/** Those among them that Debian would run as services of the host. The tests run them as programs, on ports of their own. */
+export const neverServices = ['caddy', 'haproxy', 'knot', 'nginx']

@@ -1,4 +1,4 @@
-import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { CommandError, runCommand } from '@coinrack/host/run-command.ts'
@@ -43,3 +43,27 @@ test('error: not root, and Debian packages are missing: names them all, with the
     /Debian packages are missing: .*mmdebstrap.*qemu-utils[\s\S]*sudo apt-get install --yes .*mmdebstrap/,
   )
 })
+
+test.runIf(process.getuid?.() === 0)(
+  'behavior: what is installed is not started as a service of the host',
+  async () => {
+    const programs = join(folder, 'programs')
+    await mkdir(programs)
+    const write = (name: string, text: string) =>
+      writeFile(join(programs, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+    // Scripts of packages start services by these two.
+    const asks = 'cmp /bin/true /usr/sbin/invoke-rc.d && cmp /bin/true /usr/bin/deb-systemd-invoke'
+    await write('apt-get', `case "$*" in *install*) ${asks} >"$STARTED" && echo none >"$STARTED" ;; esac`)
+    for (const name of ['dpkg-query', 'update-rc.d', 'systemctl'])
+      await write(name, 'echo "$0 $*" >>"$STARTED.calls"')
+    const started = join(folder, 'started')
+    const setup = join(folder, 'scripts', 'setup', 'debian.mjs')
+    const script = `import(${JSON.stringify(setup)}).then((module) => module.ensureDebianPackages('test'))`
+    await runCommand('node', ['--eval', script], {
+      env: { PATH: `${programs}${delimiter}${PATH}`, STARTED: started },
+    })
+    expect(await readFile(started, 'utf8')).toBe('none\n')
+    for (const name of ['caddy', 'haproxy', 'knot', 'nginx'])
+      expect(await readFile(`${started}.calls`, 'utf8')).toContain(`disable ${name}.service`)
+  },
+)

@@ -1,4 +1,4 @@
-import { debianPackages } from '../debian-packages.mjs'
+import { debianPackages, neverServices } from '../debian-packages.mjs'
 import { run, runWithProgress } from './run.mjs'
 
 /**
@@ -20,8 +20,34 @@ export async function ensureDebianPackages(purpose) {
   const patience = ['-o', 'DPkg::Lock::Timeout=600', '-o', 'Acquire::Retries=3']
   const quiet = { DEBIAN_FRONTEND: 'noninteractive' }
   await runWithProgress('Updating the list of Debian packages', 'apt-get', [...patience, 'update'], quiet)
-  await runWithProgress(`Installing ${missing.join(', ')}`, 'apt-get', [...patience, ...install], quiet)
+  await runWithProgress(
+    `Installing ${missing.join(', ')}`,
+    'sh',
+    ['-c', INSTALL, 'apt-get', ...patience, ...install],
+    quiet,
+  )
+  // Debian also has them begin with the host.
+  for (const name of neverServices.filter((each) => missing.includes(each)))
+    await run('sh', ['-c', DISABLE, name])
 }
+
+const DISABLE = `
+test ! -x /usr/bin/systemctl || systemctl disable "$0.service"
+test ! -e "/etc/init.d/$0" || update-rc.d "$0" disable`
+
+/**
+ * Runs apt-get where the programs by which packages start their services do nothing: a mount namespace, which ends with it
+ * however it ends. A host that allows none has a policy for that, as containers do, or starts them.
+ */
+const INSTALL = `
+if unshare --mount true 2>/dev/null; then
+  exec unshare --mount sh -ec '
+    for program in /usr/sbin/invoke-rc.d /usr/bin/deb-systemd-invoke; do
+      mount --bind /bin/true "$program"
+    done
+    exec apt-get "$@"' "$0" "$@"
+fi
+exec apt-get "$@"`
 
 /** @param {string[]} wanted */
 async function missingPackages(wanted) {

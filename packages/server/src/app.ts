@@ -17,7 +17,7 @@ import { readOnAfterAnswers } from './transport/read-on.ts'
 import { registerRest } from './transport/rest.ts'
 import { registerSandboxFiles } from './transport/sandbox-files.ts'
 import { createServer } from './transport/server.ts'
-import { registerUpgrades } from './transport/upgrades.ts'
+import { registerUpgrades, type Upgrade } from './transport/upgrades.ts'
 import { version } from './version.ts'
 
 /** The whole HTTP face of the service, not listening yet. */
@@ -26,7 +26,8 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
     createDispatch(services, { handlers, paidHandlers }, createRateLimiter(services)),
     metrics,
   )
-  const app = createServer(services)
+  const upgrades: Upgrade[] = []
+  const app = createServer(services, upgrades)
   readOnAfterAnswers(app)
   const passOn = passOnSandboxes(app, services)
   registerEventStream(app, services, dispatch)
@@ -35,6 +36,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
   registerCheckout(app, services)
   registerSandboxFiles(app, services, dispatch)
-  registerUpgrades(app, services, [registerConsole(app, services), passOn, registerPreviews(app, services)])
+  upgrades.push(registerConsole(app, services), passOn, registerPreviews(app, services))
+  registerUpgrades(app, services, upgrades)
   return app
 }

@@ -113,7 +113,7 @@ describe('GET /events, streamed', () => {
 
   test('behavior: a heartbeat while nothing happens, and the end of the service ends it', async () => {
     const { token } = await service.customer()
-    const app = createServer(service.services)
+    const app = createServer(service.services, [])
     const dispatch = createDispatch(
       service.services,
       { handlers, paidHandlers },

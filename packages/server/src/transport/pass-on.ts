@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
-import { finished, pipeline } from 'node:stream/promises'
+import { pipeline } from 'node:stream/promises'
 import { operationList } from '@coinrack/contract/index.ts'
 import { type Operation, toolName } from '@coinrack/contract/operation.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { dataLayout } from '../data-layout.ts'
 import { OperationError } from '../errors.ts'
 import type { Services } from '../services.ts'
+import { carryUpgrade } from './carry-upgrade.ts'
 import { previewAddress } from './preview-address.ts'
+import { endToEnd } from './preview-heads.ts'
 import { isStillSent, readOn } from './read-on.ts'
 import type { Upgrade } from './upgrades.ts'
 
@@ -59,20 +61,19 @@ export function passOnSandboxes(app: FastifyInstance, services: Services): Upgra
   return {
     isMine: (request) => isOthers(request) && previewAddress(config, request) !== undefined,
     async accept(request, socket, head) {
-      const there = connect(await tendingAddress(services))
-      const cut = () => {
-        there.destroy()
-        socket.destroy()
-      }
+      const upstream = connect(await tendingAddress(services))
+      const cut = () => socket.destroy()
       closing.signal.addEventListener('abort', cut)
-      there.on('error', cut)
-      there.write(headText(request))
-      there.write(head)
-      there.pipe(socket)
-      socket.pipe(there)
-      await Promise.race([finished(there), finished(socket)]).catch(() => {})
-      closing.signal.removeEventListener('abort', cut)
-      cut()
+      const { url, headers } = request
+      await carryUpgrade(
+        { request, socket, head },
+        {
+          upstream,
+          path: url!,
+          headers: { ...headers, [PASSED_ON]: '1', 'x-forwarded-for': forwardedFor(request) },
+          returned: (answer) => endToEnd(answer.headers),
+        },
+      ).finally(() => closing.signal.removeEventListener('abort', cut))
     },
   }
 }
@@ -88,7 +89,7 @@ async function passOn(
     ...(await tendingAddress(services)),
     method: request.method,
     path: request.originalUrl,
-    headers: { ...request.raw.headers, [PASSED_ON]: '1', 'x-forwarded-for': forwardedFor(request) },
+    headers: { ...request.raw.headers, [PASSED_ON]: '1', 'x-forwarded-for': forwardedFor(request.raw) },
     setHost: false,
     agent: false,
     signal: closing,
@@ -121,7 +122,7 @@ const nobody = () =>
     retryAfter: RETRY_S,
   })
 
-const forwardedFor = ({ raw: { headers, socket } }: FastifyRequest) =>
+const forwardedFor = ({ headers, socket }: IncomingMessage) =>
   [headers['x-forwarded-for'], socket.remoteAddress].flat().filter(Boolean).join(', ')
 
 function callsTool(body: unknown): boolean {
@@ -132,10 +133,4 @@ function callsTool(body: unknown): boolean {
   } catch {
     return false
   }
-}
-
-function headText({ method, url, rawHeaders }: IncomingMessage): string {
-  const lines = [`${method} ${url} HTTP/1.1`, `${PASSED_ON}: 1`]
-  for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
-  return `${lines.join('\r\n')}\r\n\r\n`
 }

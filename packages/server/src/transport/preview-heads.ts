@@ -13,6 +13,10 @@ const OF_ONE_CONNECTION = new Set([
   'upgrade',
 ])
 
+/** Headers without those about one connection. */
+export const endToEnd = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_ONE_CONNECTION.has(name)))
+
 /** Under the address of the service itself a sandbox says nothing about that address. */
 const OF_THE_ORIGIN = new Set([
   'set-cookie',
@@ -58,10 +62,8 @@ export function forwardedHead(
   address: PreviewAddress,
   { path, client }: { path: string; client: string },
 ): { path: string; headers: OutgoingHttpHeaders } {
-  const headers: OutgoingHttpHeaders = {}
-  const isUpgrade = request.headers.upgrade !== undefined
-  for (const [name, value] of Object.entries(request.headers))
-    if (!OF_ONE_CONNECTION.has(name) && name !== TOKEN_HEADER) headers[name] = value
+  const headers = endToEnd(request.headers)
+  delete headers[TOKEN_HEADER]
   // Somebody's token of this service is none of the sandbox's business.
   if (/^Bearer +crk_/i.test(request.headers.authorization ?? '')) delete headers.authorization
   const cookies = cookiesOf(request.headers)
@@ -71,8 +73,7 @@ export function forwardedHead(
   headers['x-forwarded-for'] = client
   headers['x-forwarded-host'] = request.headers.host
   if (address.prefix !== '') headers['x-forwarded-prefix'] = address.prefix
-  headers.connection = isUpgrade ? 'Upgrade' : 'close'
-  if (isUpgrade) headers.upgrade = request.headers.upgrade
+  headers.connection = 'close'
   if (request.headers['transfer-encoding']) headers['transfer-encoding'] = 'chunked'
   return { path, headers }
 }
@@ -83,9 +84,8 @@ export function returnedHead(
   { prefix }: PreviewAddress,
 ): OutgoingHttpHeaders {
   const isOurs = prefix !== ''
-  const headers: OutgoingHttpHeaders = {}
-  for (const [name, value] of Object.entries(given))
-    if (!OF_ONE_CONNECTION.has(name) && !(isOurs && OF_THE_ORIGIN.has(name))) headers[name] = value
+  const headers = endToEnd(given)
+  if (isOurs) for (const name of OF_THE_ORIGIN) delete headers[name]
   headers['x-robots-tag'] = 'noindex'
   if (!isOurs) return headers
   // Of several policies all hold.

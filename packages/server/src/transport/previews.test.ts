@@ -140,6 +140,16 @@ describe('a public port', () => {
     expect(other.headers.authorization).toBe('Basic eA==')
   })
 
+  test('behavior: who offers HTTP/2 by Upgrade is answered as if it had not, here and in the sandbox', async () => {
+    const offer = 'connection: close, Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n'
+    expect(await sendAll(origin, `GET /healthz HTTP/1.1\r\nhost: x\r\n${offer}\r\n`)).toMatch(
+      /^HTTP\/1.1 200 [\s\S]*"ok"/,
+    )
+    const there = new URL(pathUrl('/posted')).pathname
+    const head = `POST ${there} HTTP/1.1\r\nhost: x\r\n${offer}content-length: 5\r\n\r\nhello`
+    expect(await sendAll(origin, head)).toMatch(/^HTTP\/1.1 200 [\s\S]*"body":"hello"/)
+  })
+
   test.each([
     ['by its path', () => new WebSocket(`${pathUrl('/ws?x=1')}`.replace('http', 'ws'))],
     [

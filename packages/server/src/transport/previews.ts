@@ -1,12 +1,13 @@
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { finished, pipeline } from 'node:stream/promises'
+import { pipeline } from 'node:stream/promises'
 import { errors } from '@coinrack/contract/errors.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { OperationError } from '../errors.ts'
 import { askSandbox } from '../sandboxes/ask-sandbox.ts'
 import { openPreview } from '../sandboxes/previews.ts'
 import type { Services } from '../services.ts'
+import { carryUpgrade, isFinal, type UpgradingClient } from './carry-upgrade.ts'
 import { type PreviewAddress, previewAddress } from './preview-address.ts'
 import { forwardedHead, presentedToken, returnedHead, tokenCookie } from './preview-heads.ts'
 import { isStillSent, readOn } from './read-on.ts'
@@ -37,7 +38,7 @@ export function registerPreviews(app: FastifyInstance, services: Services): Upgr
   return {
     isMine: (request) => addressOf(request) !== undefined,
     accept: (request, socket, head) =>
-      passUpgrade(services, addressOf(request)!, request, socket, head, closing.signal),
+      passUpgrade(services, addressOf(request)!, { request, socket, head }, closing.signal),
   }
 }
 
@@ -79,7 +80,7 @@ async function serve(
       if (isEarly) readOn(request.raw, closing)
     } catch {
       if (raw.headersSent || raw.destroyed) raw.destroy()
-      else throw new OperationError('port_refused', `Port ${port} gave no answer`)
+      else throw noAnswer(port)
     } finally {
       unwatch()
       upstream.destroy()
@@ -101,42 +102,42 @@ function exchange(
       headers,
       setHost: false,
     })
-    asked.once('response', resolve)
+    asked.once('response', (answer) => {
+      if (isFinal(answer)) resolve(answer)
+      else reject(new Error('Nobody asked for another protocol'))
+    })
     asked.on('error', reject)
     request.raw.pipe(asked)
   })
 }
 
-/** Hands the bytes of another protocol, a WebSocket for one, both ways until one side is done. */
+/** Lets a client speak another protocol, a WebSocket for one, with what listens on the port. */
 async function passUpgrade(
   services: Services,
   address: PreviewAddress,
-  request: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
+  client: UpgradingClient,
   closing: AbortSignal,
 ): Promise<void> {
   const { sandboxId, port } = address
+  const { request, socket } = client
   const { token, path } = presentedToken(address, request.headers)
   try {
     const sandbox = await openPreview(services, sandboxId, port, token)
     await askSandbox(services, sandboxId, sandbox, async ({ connect }) => {
       const upstream = await connect(sandboxId, port)
-      const cut = () => {
-        upstream.destroy()
-        socket.destroy()
+      const unwatch = watch(services, address, token, () => socket.destroy(), closing)
+      const from = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '')
+      try {
+        await carryUpgrade(client, {
+          upstream,
+          ...forwardedHead(request, address, { path, client: from }),
+          returned: (answer) => returnedHead(answer, address),
+        })
+      } catch {
+        throw noAnswer(port)
+      } finally {
+        unwatch()
       }
-      const unwatch = watch(services, address, token, cut, closing)
-      const client = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '')
-      const forwarded = forwardedHead(request, address, { path, client })
-      upstream.write(headText(request.method!, forwarded.path, forwarded.headers))
-      upstream.write(head)
-      upstream.on('error', cut)
-      upstream.pipe(socket)
-      socket.pipe(upstream)
-      await Promise.race([finished(upstream), finished(socket)]).catch(() => {})
-      unwatch()
-      cut()
     })
   } catch (error) {
     if (!(error instanceof OperationError)) throw error
@@ -144,18 +145,12 @@ async function passUpgrade(
   }
 }
 
-const headText = (method: string, path: string, headers: OutgoingHttpHeaders) =>
-  [
-    `${method} ${path} HTTP/1.1`,
-    ...Object.entries(headers).flatMap(([name, value]) => [value].flat().map((each) => `${name}: ${each}`)),
-    '',
-    '',
-  ].join('\r\n')
+const noAnswer = (port: number) => new OperationError('port_refused', `Port ${port} gave no answer`)
 
 function refusal({ code, status }: OperationError): string {
   if (code === 'preview_closed') return NOTHING_HERE
   const body = JSON.stringify({ code, fix: errors[code].fix })
-  return `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  return `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
 /** Cuts a connection when its port is no longer exposed to whoever has it, or its sandbox does not run. */

@@ -33,7 +33,7 @@ describe('a body that is refused before its end', () => {
   })
 
   test('limit: is not read on for ever', async () => {
-    const app = createServer(service.services)
+    const app = createServer(service.services, [])
     readOnAfterAnswers(app, { longestMs: 200 })
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
     const heard = await sendAll(url, head(64 * MIB), 'a piece')
@@ -42,7 +42,7 @@ describe('a body that is refused before its end', () => {
   })
 
   test('behavior: does not hold up the end of the service', async () => {
-    const app = createServer(service.services)
+    const app = createServer(service.services, [])
     readOnAfterAnswers(app)
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
     const socket = connect(Number(new URL(url).port), '127.0.0.1')

@@ -11,16 +11,21 @@ import { failureAnswer } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
 import type { Services } from '../services.ts'
 import { previewPath } from './preview-address.ts'
+import { takerOf, type Upgrade } from './upgrades.ts'
 
 const LARGEST_BODY = 1024 * 1024
 
-/** The HTTP server without any route: how bodies are read, and how whatever goes wrong before a handler is answered. */
-export function createServer(services: Services): FastifyInstance {
+/**
+ * The HTTP server without any route: how bodies are read, and how whatever goes wrong before a handler is answered.
+ * @param upgrades what takes over connections; may be filled later
+ */
+export function createServer(services: Services, upgrades: readonly Upgrade[]): FastifyInstance {
   const { config, log, random } = services
   // Tells two starts apart, and replicas.
   const boot = Buffer.from(random.bytes(6)).toString('base64url')
   let requests = 0
   const app = Fastify({
+    http: { shouldUpgradeCallback: (request) => takerOf(upgrades, request) !== undefined },
     loggerInstance: log as FastifyBaseLogger,
     logController: new Fastify.LogController({ disableRequestLogging: true }),
     bodyLimit: LARGEST_BODY,
