@@ -13,8 +13,10 @@ import { type Logger, pino } from 'pino'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { fileMailer, smtpMailer } from './account/mailer.ts'
+import { atMostEvery } from './at-most-every.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { sellable } from './catalog/catalog.ts'
+import { OFFER_MS, readOffer } from './catalog/offer.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
 import type { Chain } from './chain/chain-port.ts'
 import type { ChainSettings } from './chain/chain-settings.ts'
@@ -157,6 +159,7 @@ async function main(): Promise<void> {
     lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
     log,
     catalog: sellable(await readCatalog(config.catalogFile), config),
+    offer: atMostEvery(OFFER_MS, readOffer),
     driver,
     guests: createQemuGuestChannel({ dataFolder, random }),
     console: driver.console,

@@ -11,6 +11,7 @@ import type { Logger } from 'pino'
 import type { Address } from 'viem'
 import type { Mailer } from './account/mailer.ts'
 import type { Catalog } from './catalog/catalog.ts'
+import type { OfferedPlan } from './catalog/offer.ts'
 import type { Chain } from './chain/chain-port.ts'
 import type { DemoBody } from './chain/demo-chains.ts'
 import type { Config } from './config.ts'
@@ -50,6 +51,8 @@ export interface Services {
   lookup(host: string): Promise<string[]>
   log: Logger
   catalog: Catalog
+  /** Its plans as they are offered now, or were a moment ago: asking for them again costs nothing. */
+  offer(services: Services): Promise<OfferedPlan[]>
   driver: VpsDriver
   /** The inside of its machines. */
   guests: GuestChannel

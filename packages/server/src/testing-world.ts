@@ -15,8 +15,10 @@ import {
 import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import { pino } from 'pino'
 import type { Mail, Mailer } from './account/mailer.ts'
+import { atMostEvery } from './at-most-every.ts'
 import { parseCatalog, sellable } from './catalog/catalog.ts'
 import defaultCatalog from './catalog/default-catalog.json' with { type: 'json' }
+import { OFFER_MS, readOffer } from './catalog/offer.ts'
 import type { Chain } from './chain/chain-port.ts'
 import type { ChainSettings } from './chain/chain-settings.ts'
 import { confirmationPolicies } from './chain/confirmation-policy.ts'
@@ -107,6 +109,7 @@ export async function createTestWorld(
     lookup: options.lookup ?? (async () => []),
     log,
     catalog: sellable(parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'), config),
+    offer: atMostEvery(OFFER_MS, readOffer),
     driver,
     guests,
     console: fakeConsole,

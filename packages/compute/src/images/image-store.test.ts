@@ -48,6 +48,25 @@ test('error: a build that fails is remembered until the next try', async () => {
   })
 })
 
+test('behavior: whether images are there is asked without reading their recipes again', async () => {
+  const reads: string[] = []
+  const recipe = { hash: 'hash', command: () => ['false'] }
+  const recipes = {
+    slugs: ['one', 'two'],
+    async read(slug: string) {
+      reads.push(slug)
+      return { slug, ...recipe }
+    },
+  }
+  const store = createImageStore({ cacheFolder, recipes })
+  await Promise.all([store.status(), store.status()])
+  expect(await store.status()).toMatchObject([{ state: 'missing' }, { state: 'missing' }])
+  await mkdir(join(cacheFolder, 'images', 'two-hash'), { recursive: true })
+  await writeFile(join(cacheFolder, 'images', 'two-hash', 'disk.qcow2'), '')
+  expect(await store.status()).toMatchObject([{ state: 'missing' }, { state: 'ready' }])
+  expect(reads).toEqual(['one', 'two'])
+})
+
 test('behavior: each image has its own recipe', async () => {
   const hashes = await Promise.all(osImages.map(async (image) => (await readRecipe(image)).hash))
   expect(new Set(hashes).size).toBe(osImages.length)

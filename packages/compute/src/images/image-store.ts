@@ -42,10 +42,18 @@ export function createImageStore({
   const builds = new Map<string, Promise<BuiltImage>>()
   const progress = new Map<string, string>()
   const failures = new Map<string, string>()
+  const read = new Map<string, Promise<Recipe>>()
+
+  /** Read once, as it is made from files of this software, which are the same as long as it runs. */
+  const recipeOf = (slug: string): Promise<Recipe> => {
+    const recipe = read.get(slug) ?? recipes.read(slug)
+    read.set(slug, recipe)
+    return recipe
+  }
 
   const find = async (slug: string): Promise<{ recipe: Recipe; built: BuiltImage; isReady: boolean }> => {
     if (!recipes.slugs.includes(slug)) throw new DriverError('image_unknown', `There is no image "${slug}"`)
-    const recipe = await recipes.read(slug)
+    const recipe = await recipeOf(slug)
     const built = builtImage(folder, recipe)
     return { recipe, built, isReady: await exists(built.disk) }
   }

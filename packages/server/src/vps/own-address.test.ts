@@ -44,8 +44,11 @@ describe('plans with an address of their own', () => {
 
   const order = (product = 'micro-ip') =>
     service.ask('POST', '/orders', { token, body: { product, os_id: 1 } })
-  const planOf = async (slug: string) =>
-    (await service.ask('GET', '/products')).body.find((plan: { slug: string }) => plan.slug === slug)
+  const planOf = async (slug: string) => {
+    // What is offered is as of the last second.
+    service.clock.advance(1000)
+    return (await service.ask('GET', '/products')).body.find((plan: { slug: string }) => plan.slug === slug)
+  }
   const cancel = async (id: string) => {
     const { hostname } = (await service.ask('GET', `/services/${id}`, { token })).body
     const body = { mode: 'immediate', confirm: hostname }
