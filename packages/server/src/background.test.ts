@@ -10,7 +10,7 @@ test('default: again and again, until it is ended', async () => {
   let steps = 0
   const loop = repeat(
     end.signal,
-    1,
+    { everyMs: 1 },
     async () => void steps++,
     () => {},
   )
@@ -27,7 +27,7 @@ test('behavior: never two at a time, and the end waits for the one that runs', a
   let [running, most, finished] = [0, 0, false]
   const loop = repeat(
     end.signal,
-    1,
+    { everyMs: 1 },
     async () => {
       most = Math.max(most, ++running)
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -43,12 +43,33 @@ test('behavior: never two at a time, and the end waits for the one that runs', a
   expect([most, running, finished]).toEqual([1, 0, true])
 })
 
+test('behavior: after a step with nothing to do the pause is the long one, and a wake ends it', async () => {
+  const end = new AbortController()
+  let [steps, wake] = [0, () => {}]
+  const loop = repeat(
+    end.signal,
+    { everyMs: 1, idleMs: 60_000 },
+    async () => (++steps % 3 === 0 ? 'idle' : undefined),
+    () => {},
+    (now) => {
+      wake = now
+    },
+  )
+  await until(() => steps === 3)
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(steps).toBe(3)
+  wake()
+  await until(() => steps === 6)
+  end.abort()
+  await loop
+})
+
 test('behavior: a failure is told and does not end it; the pauses grow', async () => {
   const end = new AbortController()
   const failures: number[] = []
   const loop = repeat(
     end.signal,
-    10,
+    { everyMs: 10 },
     async () => {
       throw new Error('down')
     },
@@ -68,7 +89,7 @@ test('behavior: it can be woken', async () => {
   let [steps, now] = [0, () => {}]
   const loop = repeat(
     end.signal,
-    60_000,
+    { everyMs: 60_000 },
     async () => void steps++,
     () => {},
     (wake) => {

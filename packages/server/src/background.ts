@@ -6,13 +6,14 @@ const LONGEST_PAUSE_MS = 60_000
 /**
  * Runs a step again and again until the signal, with a pause between. After a failure the pauses grow, so
  * that something that is down is not asked without end.
+ * @param pauses milliseconds after a step; after one that answers `'idle'`, `idleMs`
  * @param wake hands out a way to end the pause early
  * @returns when the step that ran at the signal is done
  */
 export async function repeat(
   signal: AbortSignal,
-  everyMs: number,
-  step: () => Promise<void>,
+  { everyMs, idleMs = everyMs }: { everyMs: number; idleMs?: number | undefined },
+  step: () => Promise<unknown>,
   onFailure: (error: Error) => void,
   wake?: (now: () => void) => void,
 ): Promise<void> {
@@ -21,8 +22,7 @@ export async function repeat(
   wake?.(() => nap.abort())
   while (!signal.aborted) {
     try {
-      await step()
-      pause = everyMs
+      pause = (await step()) === 'idle' ? idleMs : everyMs
     } catch (error) {
       onFailure(error as Error)
       pause = Math.min(pause * BACKOFF, LONGEST_PAUSE_MS)

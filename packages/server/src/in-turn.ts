@@ -19,7 +19,7 @@ export function inTurn(
   let end = async () => {}
   const waiting = repeat(
     done.signal,
-    ASK_MS,
+    { everyMs: ASK_MS },
     async () => {
       lock = (await lockFile(pidFile)).lock
       if (!lock || done.signal.aborted) return

@@ -12,6 +12,7 @@ import { forgetOldAnswers } from './idempotency.ts'
 import { runPayments } from './payments/run-payments.ts'
 import { QUEUED_MAIL, sendQueuedMail } from './queue-mail.ts'
 import { NEW_EVENTS } from './record-event.ts'
+import { SANDBOX_STARTS } from './sandboxes/hold-first-minute.ts'
 import { createSandboxMeter } from './sandboxes/meter/meter-sandboxes.ts'
 import { createSandboxReconciler } from './sandboxes/reconcile-sandboxes.ts'
 import type { Services } from './services.ts'
@@ -37,6 +38,11 @@ const EVENTS_MS = 1_000
 const WEBHOOKS_MS = 1_000
 const MAIL_MS = 5_000
 const TIDY_MS = 600_000
+/**
+ * How soon work is found that nobody announced, while there is nothing else to do: after a process that was killed, or
+ * a lost connection for changes.
+ */
+const IDLE_MS = 5_000
 
 /**
  * Runs what makes the database's wants so: any number of services may do it at the same moment. Each reconciler takes no
@@ -51,10 +57,17 @@ export function runReconcilers(services: Services): () => Promise<void> {
     {
       what: 'Numbering events',
       everyMs: EVENTS_MS,
+      idleMs: IDLE_MS,
       pass: () => numberEvents(services),
       topic: NEW_EVENTS,
     },
-    { what: 'Sending to webhooks', everyMs: WEBHOOKS_MS, pass: webhooks.pass, topic: DELIVER_WEBHOOKS },
+    {
+      what: 'Sending to webhooks',
+      everyMs: WEBHOOKS_MS,
+      idleMs: IDLE_MS,
+      pass: webhooks.pass,
+      topic: DELIVER_WEBHOOKS,
+    },
     { what: 'Sending mail', everyMs: MAIL_MS, pass: () => sendQueuedMail(services), topic: QUEUED_MAIL },
     { what: 'A pass over the reverse names', everyMs: RDNS_MS, pass: rdns.pass, topic: RECONCILE_RDNS },
     {
@@ -85,21 +98,36 @@ export function tendMachines(services: Services): () => Promise<void> {
   const snapshots = createSnapshotReconciler(services)
   const sandboxes = services.sandboxes && createSandboxReconciler(services)
   const end = run(services, [
-    { what: 'A pass over the VPS', everyMs: VPS_MS, pass: vps.pass, topic: RECONCILE_VPS },
+    {
+      what: 'A pass over the VPS',
+      everyMs: VPS_MS,
+      idleMs: IDLE_MS,
+      pass: vps.pass,
+      topic: RECONCILE_VPS,
+    },
     {
       what: 'A pass over the snapshots',
       everyMs: SNAPSHOTS_MS,
+      idleMs: IDLE_MS,
       pass: snapshots.pass,
       topic: RECONCILE_SNAPSHOTS,
     },
     { what: 'Measuring machines', everyMs: METER_MS, pass: createSampler(services).pass },
     ...(sandboxes
       ? [
-          { what: 'A pass over the sandboxes', everyMs: SANDBOXES_MS, pass: sandboxes.pass },
+          {
+            what: 'A pass over the sandboxes',
+            everyMs: SANDBOXES_MS,
+            idleMs: IDLE_MS,
+            pass: sandboxes.pass,
+            topic: SANDBOX_STARTS,
+          },
           {
             what: 'Metering sandboxes',
             everyMs: SANDBOX_METER_MS,
+            idleMs: IDLE_MS,
             pass: createSandboxMeter(services).pass,
+            topic: SANDBOX_STARTS,
           },
         ]
       : []),
@@ -114,7 +142,10 @@ interface Loop {
   /** For the log, when it fails. */
   what: string
   everyMs: number
-  pass(): Promise<void>
+  /** The pause after a pass that found nothing to do and nothing to watch. */
+  idleMs?: number
+  /** Answers `'idle'` when there is nothing to do and nothing to watch. */
+  pass(): Promise<unknown>
   /** Whose announcement ends the pause. */
   topic?: string
 }
@@ -122,10 +153,10 @@ interface Loop {
 /** @returns what ends the loops, after the passes they are at */
 function run(services: Services, loops: Loop[]): () => Promise<void> {
   const end = new AbortController()
-  const running = loops.map(({ what, everyMs, pass, topic }) =>
+  const running = loops.map(({ what, everyMs, idleMs, pass, topic }) =>
     repeat(
       end.signal,
-      everyMs,
+      { everyMs, idleMs },
       pass,
       (error) => services.log.error({ err: error }, `${what} failed`),
       topic === undefined ? undefined : wokenBy(services, end.signal, topic),

@@ -12,8 +12,10 @@ const AT_ONCE = 500
  * the one before it committed: so whoever has read up to a number has missed nothing before it, however the
  * transactions that wrote the events overlapped (docs/decisions/0100-events-are-numbered-after-the-commit.md).
  * What webhooks want of them is written down in the same transaction. Takes no input; safe to run on any number of replicas at once.
+ * @returns `'idle'` when there were none
  */
-export async function numberEvents({ db, newId, clock }: Services): Promise<void> {
+export async function numberEvents({ db, newId, clock }: Services): Promise<'idle' | undefined> {
+  let isIdle = true
   for (;;) {
     const numbered = await inTransaction(db, async (tx) => {
       await tx.query(`select pg_advisory_xact_lock(hashtextextended('number-events', 0))`)
@@ -37,7 +39,8 @@ export async function numberEvents({ db, newId, clock }: Services): Promise<void
       }
       return rowCount
     })
-    if (numbered !== AT_ONCE) return
+    isIdle &&= numbered === 0
+    if (numbered !== AT_ONCE) return isIdle ? 'idle' : undefined
   }
 }
 

@@ -16,7 +16,7 @@ export function runPayments(services: Services): () => Promise<void> {
   const end = new AbortController()
   const run = (subject: string, everyMs: number, step: () => Promise<ChainReport | undefined>) => {
     const tell = alarm(services, subject)
-    return repeat(end.signal, everyMs, async () => tell(troubleOf(await step())), tell)
+    return repeat(end.signal, { everyMs }, async () => tell(troubleOf(await step())), tell)
   }
   const loops = [
     ...services.chains.map((chain) =>

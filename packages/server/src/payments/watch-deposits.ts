@@ -4,7 +4,7 @@ import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { beginCursor, type ChainCursor, moveCursor, readCursor, saveHeights } from './chain-cursor-store.ts'
-import { chainHeights } from './chain-heights.ts'
+import { chainHead, chainHeights } from './chain-heights.ts'
 import { creditDeposit } from './credit-deposit.ts'
 import { knownAddresses } from './deposit-address-store.ts'
 import { openDeposits, writeOffBlocksAfter } from './deposit-store.ts'
@@ -28,6 +28,7 @@ export interface ChainReport {
  * Makes the reconciler of one chain: each call looks once, and brings deposits, credits and invoices to what the
  * chain says. It takes no input and can be killed at any step: the database alone says how far it got, and every
  * step but the last is written so that doing it again changes nothing; the last, the credit, happens once.
+ * A chain that is as it was at the last look, with no deposit that waits to be credited, costs one question and none to the database.
  * @throws ChainUnavailableError, OtherChainError; the next call goes on
  */
 export function depositWatcher(services: Services, chain: Chain) {
@@ -35,9 +36,14 @@ export function depositWatcher(services: Services, chain: Chain) {
   const { chainId } = chain.settings
   const addresses = knownAddresses(db)
   let genesis: string | undefined
+  /** The newest block at the last look, if there was nothing left to be done: its hash stands for all before it. */
+  let settledAt: string | undefined
 
   return async (): Promise<ChainReport> => {
-    const heights = await chainHeights(chain)
+    const newest = await chainHead(chain)
+    if (newest.hash === settledAt) return { behind: false, stalled: false }
+    settledAt = undefined
+    const heights = await chainHeights(chain, newest)
     genesis ??= (await blockAt(chain, 0)).hash
     const cursor = await placeCursor(services, chain, genesis, heights)
     if (heights.head < cursor.scanned_number) return { behind: true, stalled: false }
@@ -47,14 +53,17 @@ export function depositWatcher(services: Services, chain: Chain) {
     await scanChain(services, chain, addresses, { scanned: cursor.scanned_number, head: heights.head })
 
     let [waiting, stalled] = [false, false]
-    const seen = (await openDeposits(db, chainId)).filter(({ status }) => status === 'seen')
-    for (const deposit of seen) {
+    const open = await openDeposits(db, chainId)
+    for (const deposit of open) {
+      if (deposit.status !== 'seen') continue
       const confirmation = await creditDeposit(services, chain, deposit, heights)
       stalled ||= confirmation.stalled
       waiting ||= !confirmation.enough
       if (grown && deposit.invoice_id) await announce(db, deposit.invoice_id)
     }
     if (waiting) await chain.port.mine?.()
+    // What is credited can change only with the chain.
+    if (open.every(({ status }) => status !== 'seen')) settledAt = newest.hash
     return { behind: false, stalled }
   }
 }

@@ -1,4 +1,5 @@
 import { HELD_MS, meteredCost } from '@coinrack/money/index.ts'
+import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
 import { lockBalance } from '../ledger/balance.ts'
@@ -7,6 +8,9 @@ import { judgeBalance } from '../ledger/judge-balance.ts'
 import { post } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
 import { liveSandboxesOf } from './sandbox-store.ts'
+
+/** Announced when one is about to run, so that those who tend and meter what runs do not wait for their time. */
+export const SANDBOX_STARTS = 'sandbox-starts'
 
 /** Something that is about to run. */
 interface Starting {
@@ -53,5 +57,6 @@ export async function holdFirstMinute(
     postings: [{ from: 'customer.available', to: 'customer.held', amount: held }],
     at,
   })
+  await announce(tx, SANDBOX_STARTS)
   return { held, counted }
 }

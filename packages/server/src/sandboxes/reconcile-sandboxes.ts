@@ -8,9 +8,14 @@ import { stepSandbox } from './step-sandbox.ts'
 const LOOK_MS = 30_000
 const AT_ONCE = 8
 
+const isPaused = ({ state }: SandboxObservation) => state === 'paused'
+
 export interface SandboxReconciler {
-  /** Begins whatever is to be done, for every sandbox that nothing is being done with. */
-  pass(): Promise<void>
+  /**
+   * Begins whatever is to be done, for every sandbox that nothing is being done with.
+   * @returns `'idle'` when none runs and nothing is being done
+   */
+  pass(): Promise<'idle' | undefined>
   /** Resolves when nothing is being done any more. */
   idle(): Promise<void>
 }
@@ -60,6 +65,8 @@ export function createSandboxReconciler(services: Services): SandboxReconciler {
       const seen = await runtime.observe()
       for (const id of await unexpected(seen)) begin(id, seen)
       for (const { id } of await sandboxesInWork(db)) begin(id, seen)
+      const isIdle = busy.size === 0 && !snapshots.isBusy() && [...seen.values()].every(isPaused)
+      return isIdle ? 'idle' : undefined
     },
     async idle() {
       await Promise.all([...busy.values(), snapshots.idle()])

@@ -10,6 +10,7 @@ const MOST_ATTEMPTS = 3
 export function createSnapshotMaker(services: Services): {
   pass(): Promise<void>
   idle(): Promise<void>
+  isBusy(): boolean
 } {
   const busy = new Map<string, Promise<void>>()
   return {
@@ -27,6 +28,7 @@ export function createSnapshotMaker(services: Services): {
     async idle() {
       await Promise.all(busy.values())
     },
+    isBusy: () => busy.size > 0,
   }
 }
 

@@ -52,8 +52,11 @@ const STEADY_MS = 15_000
 const WAITING_MS = 5_000
 
 export interface VpsReconciler {
-  /** Finds what is to be done, for every machine that nothing is being done with, and begins it: some at once. */
-  pass(): Promise<void>
+  /**
+   * Finds what is to be done, for every machine that nothing is being done with, and begins it: some at once.
+   * @returns `'idle'` when there is no machine that is not as it is wanted
+   */
+  pass(): Promise<'idle' | undefined>
   /** Resolves when all that was found is done. */
   idle(): Promise<void>
   /** Begins nothing more; resolves when what was begun is done. */
@@ -114,6 +117,7 @@ export function createVpsReconciler(services: Services): VpsReconciler {
         .filter(isDue)
         .sort((a, b) => Number(isSteady(a)) - Number(isSteady(b)) || lastLook(a) - lastLook(b))
       begin()
+      return rows.every((row) => isSteady(row) && !row.has_work) ? 'idle' : undefined
     },
     idle,
     end() {

@@ -15,8 +15,11 @@ const GONE = 410
 export const DELIVER_WEBHOOKS = 'deliver-webhooks'
 
 export interface WebhookSender {
-  /** Begins to send what is due. */
-  pass(): Promise<void>
+  /**
+   * Begins to send what is due.
+   * @returns `'idle'` when nothing is being sent
+   */
+  pass(): Promise<'idle' | undefined>
   /** Resolves when nothing is being sent any more. */
   idle(): Promise<void>
 }
@@ -39,13 +42,14 @@ export function createWebhookSender(
       const now = clock.now()
       const until = new Date(now.getTime() + LEASE_MS)
       const limit = AT_ONCE - busy.size
-      if (limit <= 0) return
+      if (limit <= 0) return undefined
       for (const delivery of await claimDeliveries(db, { now, until, limit, perAccount: PER_ACCOUNT })) {
         const work = deliver(delivery)
           .catch((error) => log.error({ err: error, delivery: delivery.id }, 'A webhook could not be sent'))
           .finally(() => busy.delete(work))
         busy.add(work)
       }
+      return busy.size === 0 ? 'idle' : undefined
     },
     async idle() {
       await Promise.all(busy)

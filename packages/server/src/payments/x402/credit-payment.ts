@@ -2,7 +2,7 @@ import type { Chain } from '../../chain/chain-port.ts'
 import type { ConfirmationPolicy } from '../../chain/confirmation-policy.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import type { Services } from '../../services.ts'
-import { chainHeights } from '../chain-heights.ts'
+import { chainHead, chainHeights } from '../chain-heights.ts'
 import { creditDeposit } from '../credit-deposit.ts'
 import { type Deposit, depositOfLog } from '../deposit-store.ts'
 import { recordTransfer } from '../record-transfer.ts'
@@ -27,7 +27,7 @@ export async function creditPayment(
   const deposit = await seen()
   if (deposit?.status !== 'seen') return deposit
   const policy = atOnce(chain.settings.confirmation, services.config.x402AtOnce)
-  await creditDeposit(services, chain, deposit, await chainHeights(chain), policy)
+  await creditDeposit(services, chain, deposit, await chainHeights(chain, await chainHead(chain)), policy)
   return seen()
 }
 

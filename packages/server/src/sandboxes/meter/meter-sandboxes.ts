@@ -12,15 +12,16 @@ const ACCOUNTS_AT_ONCE = 500
 /**
  * Settles everything that runs twice a minute, and those whose money is about to end in each pass; wants those ended
  * whose money is over. Takes no input but what the runtime observes, and can be killed at any step: what ran meanwhile
- * is settled by the next.
+ * is settled by the next. `pass` answers `'idle'` when nothing runs.
  */
-export function createSandboxMeter(services: Services): { pass(): Promise<void> } {
+export function createSandboxMeter(services: Services): { pass(): Promise<'idle' | undefined> } {
   const { db, clock, sandboxes } = services
   let settledAt = Number.NEGATIVE_INFINITY
+  let isIdle = false
   return {
     async pass() {
       const now = clock.now().getTime()
-      const isDue = now - settledAt >= SETTLE_MS
+      const isDue = isIdle || now - settledAt >= SETTLE_MS
       const accounts = isDue ? await meteredAccounts(db) : await shortAccounts(db)
       if (accounts.length > 0) {
         const seen = await sandboxes!.runtime.observe()
@@ -28,7 +29,11 @@ export function createSandboxMeter(services: Services): { pass(): Promise<void> 
           await settleSome(services, accounts.slice(at, at + ACCOUNTS_AT_ONCE), seen)
         await endUnpaid(db, clock.now())
       }
-      if (isDue) settledAt = now
+      if (isDue) {
+        settledAt = now
+        isIdle = accounts.length === 0
+      }
+      return isIdle ? 'idle' : undefined
     },
   }
 }

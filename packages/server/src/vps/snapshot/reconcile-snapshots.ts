@@ -16,8 +16,11 @@ const DAMAGED = 'The snapshot cannot be read; the VPS is as it was'
 const NO_SPACE = 'The host had no room for it'
 
 export interface SnapshotReconciler {
-  /** Begins whatever is to be done, one thing at a time for each machine. */
-  pass(): Promise<void>
+  /**
+   * Begins whatever is to be done, one thing at a time for each machine.
+   * @returns `'idle'` when there is nothing to do
+   */
+  pass(): Promise<'idle' | undefined>
   /** Resolves when nothing is being done any more. */
   idle(): Promise<void>
 }
@@ -40,6 +43,7 @@ export function createSnapshotReconciler(services: Services): SnapshotReconciler
           .finally(() => busy.delete(row.vps_id))
         busy.set(row.vps_id, work)
       }
+      return busy.size === 0 ? 'idle' : undefined
     },
     async idle() {
       await Promise.all(busy.values())
