@@ -56,9 +56,10 @@ export async function connectAgent(endpoint: string): Promise<Agent> {
         { name: tool, arguments: { ...input, ...('access_token' in accepted ? credential : {}) } },
         { timeout: TIMEOUT_MS },
       )
-      const body = (result.structuredContent ?? {}) as Record<string, unknown>
-      if (result.isError) throw new ToolError(tool, body)
-      return body as never
+      const [content] = result.content
+      // An error stands in the text alone.
+      if (result.isError) throw new ToolError(tool, content?.type === 'text' ? JSON.parse(content.text) : {})
+      return result.structuredContent as never
     },
     close: () => client.close(),
   }

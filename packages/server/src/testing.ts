@@ -121,7 +121,7 @@ export async function startTestService(options: WorldOptions = {}): Promise<Test
       payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } },
     })
     const { result } = JSON.parse(/^data: (.*)$/m.exec(reply.body)![1]!)
-    return { isError: result.isError === true, body: result.structuredContent }
+    return { isError: result.isError === true, body: JSON.parse(result.content[0].text) }
   }
 
   let customers = 0

@@ -68,7 +68,6 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
 
 const textOf = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
 
-/** An error stands in the text alone: structured content is what the output schema describes. */
 function toolResult(op: Operation, { status, body, headers }: Answer): CallToolResult {
   if (status !== 200) return failure(body)
   const answer = { ...body, next_steps: [...(op.next?.(body) ?? []), ...lowBalance(headers[RUNS_OUT])] }
@@ -96,8 +95,13 @@ function unknownTool(name: string, requestId: string): CallToolResult {
   return failure(errorBody(error, requestId))
 }
 
+/**
+ * An error stands in the text alone. Clients of the 1.x line check structured content against the output schema of the
+ * tool even when it is an error, and hand their program nothing but the mismatch. The terms of x402 stand in both places,
+ * as its MCP transport wants (specs/transports-v2/mcp.md of x402): the output schema of what can be paid has room for them.
+ */
 const failure = (body: Record<string, unknown>): CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: JSON.stringify(body) }],
-  structuredContent: body,
+  ...(body.x402Version === undefined ? {} : { structuredContent: body }),
 })

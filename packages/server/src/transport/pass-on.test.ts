@@ -151,6 +151,6 @@ describe('a service that does not tend the machines', () => {
     await writeFile(tending, JSON.stringify({ host: '127.0.0.1', port: Number(new URL(origin).port) }))
     const circle = await askJson('POST', `${basePath}/sandboxes`, {})
     expect([circle.status, circle.body.code]).toEqual([503, 'sandboxes_unavailable'])
-    expect((await tool('create_sandbox', {})).structuredContent.code).toBe('sandboxes_unavailable')
+    expect(JSON.parse((await tool('create_sandbox', {})).content[0].text).code).toBe('sandboxes_unavailable')
   })
 })

@@ -12,6 +12,12 @@ const IDEMPOTENCY_FIELD = {
 }
 /** Said in the instructions, since every tool has them. */
 const NEXT_STEPS = { type: 'array', items: { type: 'object' } }
+const PAYMENT_TERMS = {
+  x402Version: { type: 'integer', description: 'With isError: what to pay' },
+  error: { type: 'string' },
+  resource: { type: 'object' },
+  accepts: { type: 'array', items: { type: 'object' } },
+}
 
 /**
  * Every operation as a tool, in the order of the contract, under each of its names.
@@ -57,7 +63,9 @@ function describeTool(tool: string, op: Operation): Tool {
       },
       examples: [op.example],
     },
-    outputSchema: { ...output, properties: { ...output.properties, next_steps: NEXT_STEPS } },
+    outputSchema: op.x402
+      ? orPaymentTerms(output)
+      : { ...output, properties: { ...output.properties, next_steps: NEXT_STEPS } },
     // The title stands here for clients of every revision; newer ones look beside the name first.
     annotations: {
       title: op.summary,
@@ -68,6 +76,13 @@ function describeTool(tool: string, op: Operation): Tool {
     },
   } as Tool
 }
+
+/** An answer, or what has to be paid for it: PaymentRequired of x402, which its clients read from structured content. */
+const orPaymentTerms = ({ required, ...output }: ObjectSchema) => ({
+  ...output,
+  properties: { ...output.properties, ...PAYMENT_TERMS, next_steps: NEXT_STEPS },
+  anyOf: [{ required }, { required: Object.keys(PAYMENT_TERMS) }],
+})
 
 interface ObjectSchema {
   type: 'object'

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DemoChains } from '../../chain/demo-chains.ts'
 import { startTestChains } from '../../chain/testing.ts'
+import { inspect, mcpClients } from '../../transport/testing-mcp.ts'
 import { type Customer, usd } from '../testing.ts'
 import { type Payer, signPayment, stockClient, type X402World, x402World } from './testing.ts'
 
@@ -81,7 +82,39 @@ test('error: what is no payment', async () => {
   for (const payment of [null, 'text', 7, {}]) {
     expect(await callTool({ amount: 4 }, payment)).toMatchObject({
       isError: true,
-      structuredContent: { code: 'payment_malformed' },
+      content: [{ text: expect.stringContaining('"code":"payment_malformed"') }],
     })
   }
+})
+
+describe('through the official clients', () => {
+  const endpoint = () => new URL('/mcp', world.topupUrl)
+
+  test.each(mcpClients)(
+    'default: %s gets the terms where x402 looks for them, and pays',
+    async (_name, connect) => {
+      const client = await connect(endpoint())
+      const input = { amount: 4, access_token: customer.token }
+      const asked = await client.callTool({ name: 'topup_balance', arguments: { ...input, method: 'x402' } })
+      expect(asked).toMatchObject({ isError: true, structuredContent: { x402Version: 2 } })
+      expect(JSON.parse(asked.content[0]!.text!)).toEqual(asked.structuredContent)
+      const terms = asked.structuredContent as never
+      const payment = await stockClient(payer).createPaymentPayload(terms)
+      const paid = await client.callTool({
+        name: 'topup_balance',
+        arguments: input,
+        _meta: { 'x402/payment': payment },
+      })
+      expect(paid).toMatchObject({ structuredContent: { balance: '4.00' } })
+      expect(paid._meta!['x402/payment-response']).toMatchObject({ success: true, payer: payer.address })
+      await client.close()
+    },
+  )
+
+  test("default: the inspector's command line shows the terms", async () => {
+    const input = { amount: 4, method: 'x402', access_token: customer.token }
+    const [asked] = await inspect(endpoint(), [{ name: 'topup_balance', input }])
+    expect(asked!.result).toMatchObject({ isError: true, structuredContent: { code: 'payment_required' } })
+    expect(asked!.result!.structuredContent!.accepts).toHaveLength(5)
+  })
 })
