@@ -300,6 +300,37 @@ describe('money is bigint', () => {
   })
 })
 
+describe('what tools say of themselves', () => {
+  // A new verb is added here; the point is that there is one.
+  const verbs = new Set(
+    `Accepts Adds Boots Brings Cancels Changes Charges Closes Confirms Creates Deletes Ends Exchanges Gives Grows Invites
+     Keeps Lists Makes Opens Orders Pauses Pays Reads Removes Renames Replaces Resumes Returns Revokes Runs Sends Sets
+     Shows Starts Stores Submits Takes Turns Wipes Writes`.split(/\s+/),
+  )
+
+  test.each(operationList)('%s: a title, and a description that begins with what it does', (_name, op) => {
+    expect(op.summary).toMatch(/^[A-Z][^.:]*$/)
+    expect(op.summary.length).toBeLessThanOrEqual(45)
+    const [first, ...others] = op.description.split(/(?<=\.) /)
+    expect(verbs).toContain(first!.split(' ')[0])
+    expect(first).toMatch(/[.]$/)
+    expect(first!.split(' ').length).toBeGreaterThanOrEqual(4)
+    // A sentence begins with a capital letter, and has a verb: no list of catchwords, no second half of the title.
+    for (const sentence of others) {
+      expect(sentence).toMatch(/^["A-Z].*\.$/)
+      expect(sentence).not.toMatch(/^(And|As|Of|Newest|Without their|For an|For the)\b/)
+      expect(sentence.split(' ').length).toBeGreaterThanOrEqual(3)
+    }
+  })
+
+  test('no two tools have the same title or the same first sentence', () => {
+    const titles = operationList.map(([, op]) => op.summary)
+    const firsts = operationList.map(([, op]) => op.description.split('. ')[0])
+    expect(new Set(titles).size).toBe(titles.length)
+    expect(new Set(firsts).size).toBe(firsts.length)
+  })
+})
+
 describe('files', () => {
   test('migrations are append only: their hashes stand in test/migrations.sha256', () => {
     const folder = 'packages/server/src/database/migrations/'

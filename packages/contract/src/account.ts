@@ -43,7 +43,7 @@ export const account = {
     method: 'POST',
     path: '/auth/register',
     aliases: ['/register'],
-    summary: 'Register an account and get a token',
+    summary: 'Register an account',
     description:
       'Creates an account from an e-mail address alone and returns a Bearer token at once. Keep the token: it is the credential of the account. Send it as the Authorization header, or as "access_token" of every tool.',
     access: 'public',
@@ -64,7 +64,7 @@ export const account = {
   login: operation({
     method: 'POST',
     path: '/auth/login',
-    summary: 'Log in with e-mail and password',
+    summary: 'Log in with a password',
     description: 'Returns a new Bearer token for an account that has a password (see set_password).',
     access: 'public',
     rate: 'login',
@@ -80,9 +80,9 @@ export const account = {
     method: 'POST',
     path: '/auth/otp/request',
     aliases: ['/otp/request'],
-    summary: 'Send a one-time login code by e-mail',
+    summary: 'Send a login code by e-mail',
     description:
-      'Sends a 6-digit code that is good for 10 minutes. The answer is the same whether or not an account exists.',
+      'Sends a 6-digit login code by e-mail, which is good for 10 minutes. The answer is the same whether or not an account exists.',
     access: 'public',
     rate: 'login',
     effect: 'write',
@@ -97,8 +97,9 @@ export const account = {
     method: 'POST',
     path: '/auth/otp/verify',
     aliases: ['/otp/verify'],
-    summary: 'Exchange a one-time code for a token',
-    description: 'Returns a Bearer token; creates the account when there is none for this address.',
+    summary: 'Log in with a code from the mail',
+    description:
+      'Exchanges a login code for a Bearer token, and creates the account when there is none for this address.',
     access: 'public',
     rate: 'login',
     effect: 'write',
@@ -120,7 +121,7 @@ export const account = {
     path: '/auth/set-password',
     summary: 'Set the account password',
     description:
-      'Sets the password for login. current_password is needed when one is set and the token is older than 10 minutes. revoke_others ends every other token of the account. A child token cannot.',
+      'Sets the password that login takes. Send current_password when one is set and the token is older than 10 minutes. With revoke_others every other token of the account ends. A child token cannot set a password.',
     access: 'account',
     rate: 'login',
     effect: 'write',
@@ -137,9 +138,9 @@ export const account = {
   whoami: operation({
     method: 'GET',
     path: '/account',
-    summary: 'Show the account, and this token',
+    summary: 'Show the account and this token',
     description:
-      'The account that the token belongs to; the rights and the budget of the token, with what it has spent; and tokens that wait for confirm_token.',
+      'Shows the account that the token belongs to, the rights and the budget of the token with what it has spent, and the tokens that wait for confirm_token.',
     access: 'read',
     rate: 'default',
     effect: 'read',
@@ -153,7 +154,8 @@ export const account = {
     method: 'PATCH',
     path: '/account',
     summary: 'Change the names of the account',
-    description: 'Changes what is given; null removes a name.',
+    description:
+      'Changes the first or last name of the account. A field that is left out stays as it is, and null removes a name.',
     access: 'account',
     rate: 'default',
     effect: 'write',

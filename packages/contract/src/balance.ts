@@ -35,8 +35,9 @@ export const balance = {
   getBalance: operation({
     method: 'GET',
     path: '/balance',
-    summary: 'Show the prepaid balance',
-    description: 'The spendable balance in USD, what is held for orders in progress, and how long it lasts.',
+    summary: 'Show the balance',
+    description:
+      'Shows the balance that can be spent in USD, what is held for orders and running sandboxes, and how long the balance lasts.',
     access: 'read',
     rate: 'default',
     effect: 'read',
@@ -54,7 +55,7 @@ export const balance = {
     method: 'GET',
     path: '/balance/transactions',
     summary: 'List balance transactions',
-    description: 'Every change of the balance, newest first, with the running balance.',
+    description: 'Lists every change of the balance, newest first, with the running balance.',
     access: 'read',
     rate: 'default',
     effect: 'read',
@@ -69,7 +70,7 @@ export const balance = {
     path: '/balance/statement',
     summary: 'Get a statement as CSV',
     description:
-      'Every change of the balance in a time, oldest first, with the running balance: time, id, kind, description, amount, held_change, balance, reference. By REST with Accept: text/csv the file itself.',
+      'Returns the changes of the balance in a period as CSV, oldest first, with the running balance: time, id, kind, description, amount, held_change, balance, reference. By REST with Accept: text/csv the answer is the file itself.',
     access: 'read',
     rate: 'default',
     effect: 'read',

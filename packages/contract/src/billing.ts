@@ -11,9 +11,9 @@ export const billing = {
   renewService: operation({
     method: 'POST',
     path: '/services/{id}/renew',
-    summary: 'Pay more time of a VPS from the balance',
+    summary: 'Pay more time of a VPS',
     description:
-      'Charges months (of an hourly VPS: one hour) at the price in billing now, beyond what is paid. A suspended VPS is charged from now on and started again. Withdraws a cancellation to the end of the period. When the balance does not cover it the 402 has an unpaid invoice (not for an hourly VPS): paying that renews it.',
+      'Charges the balance for more months of a VPS (for an hourly VPS one hour) at the price in its billing, beyond the time that is paid. A suspended VPS is charged from now on and started again. A cancellation to the end of the period is withdrawn. When the balance does not cover it the 402 has an unpaid invoice (not for an hourly VPS): paying that renews it.',
     access: 'order',
     rate: 'orders',
     resource: 'service',
@@ -31,9 +31,9 @@ export const billing = {
   setAutoRenew: operation({
     method: 'PUT',
     path: '/services/{id}/auto-renew',
-    summary: 'Let a VPS renew itself, or not',
+    summary: 'Turn automatic renewal on or off',
     description:
-      'With enabled the balance is charged for one more period whenever the paid time ends; this also withdraws a cancellation to the end of the period. A token needs allow_auto_renew for it, and each renewal counts for the budget of the token that ordered. Without it, or without money or budget, the VPS is suspended then: powered off, and deleted after 7 days (hourly: 3).',
+      'Turns the automatic renewal of a VPS on or off. With enabled the balance is charged for one more period whenever the paid time ends; this also withdraws a cancellation to the end of the period. A token needs allow_auto_renew for it, and each renewal counts for the budget of the token that ordered. Without renewal, money or budget the VPS is suspended then: powered off, and deleted after 7 days (hourly: 3).',
     access: 'order',
     rate: 'default',
     resource: 'service',

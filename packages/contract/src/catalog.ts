@@ -43,9 +43,9 @@ export const catalog = {
   listPlans: listOperation({
     method: 'GET',
     path: '/products',
-    summary: 'List VPS plans, prices and OS images',
+    summary: 'List VPS plans and prices',
     description:
-      'Every plan with its specification, its price in USD and the OS images it supports. Order with order_vps: product is the slug, os_id one of os_images.',
+      'Lists every plan with its specification, its price in USD and the OS images it supports. To order one with order_vps, send its slug as product and an os_id of its os_images.',
     access: 'public',
     rate: 'default',
     effect: 'read',
@@ -62,8 +62,9 @@ export const catalog = {
   listReviews: operation({
     method: 'GET',
     path: '/reviews',
-    summary: 'List approved reviews and the rating',
-    description: 'Approved reviews of customers, with the average rating, the count and the distribution.',
+    summary: 'List reviews',
+    description:
+      'Lists the approved reviews of customers, with the average rating, the count and the distribution.',
     access: 'public',
     rate: 'default',
     effect: 'read',
@@ -84,7 +85,8 @@ export const catalog = {
     method: 'POST',
     path: '/reviews',
     summary: 'Review the service',
-    description: 'One review per account, after a paid order. It is shown once the operator approved it.',
+    description:
+      'Submits the review of your account, which is possible once, after a paid order. It is shown when the operator has approved it.',
     access: 'account',
     rate: 'default',
     effect: 'write',

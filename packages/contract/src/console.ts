@@ -9,9 +9,9 @@ export const console = {
   openConsole: operation({
     method: 'POST',
     path: '/services/{id}/console',
-    summary: 'Open the serial console or the screen of a VPS',
+    summary: 'Open a console of a VPS',
     description:
-      'For when SSH does not answer. The url is a page for a person; the websocket_url carries the bytes of the serial line, or RFB (VNC), in binary messages. Both hold one secret, which opens one connection within ten minutes. Log in as root with the root password.',
+      'Opens the serial console or the screen of a running VPS, for when SSH does not answer. The url is a page for a person; the websocket_url carries the bytes of the serial line, or RFB (VNC), in binary messages. Both hold one secret, which opens one connection within ten minutes. Log in as root with the root password.',
     access: 'manage',
     rate: 'console',
     resource: 'service',

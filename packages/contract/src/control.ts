@@ -41,7 +41,7 @@ export const control = {
     path: '/services/{id}/hostname',
     summary: 'Set the host name of a VPS',
     description:
-      'Changes the name inside at once and keeps it over reboots (/etc/hostname and /etc/hosts). When the VPS is off or its guest agent does not answer, the operation goes on until it does.',
+      'Sets the host name of a VPS at once and keeps it over reboots (/etc/hostname and /etc/hosts). When the VPS is off or its guest agent does not answer, the operation goes on until it does.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -57,9 +57,9 @@ export const control = {
   resetPassword: operation({
     method: 'POST',
     path: '/services/{id}/reset-password',
-    summary: 'Give root of a VPS a new password',
+    summary: 'Reset the root password of a VPS',
     description:
-      'Sets a new root password inside at once. When the VPS is off or its guest agent does not answer, it is set at the next boot by power_vps (start, or reboot). Once the operation has succeeded, get_vps_status shows the password, exactly once.',
+      'Sets a new root password in a VPS at once. When the VPS is off or its guest agent does not answer, it is set at the next boot by power_vps (start, or reboot). Once the operation has succeeded, get_vps_status shows the password, exactly once.',
     access: 'manage',
     rate: 'passwordResets',
     resource: 'service',
@@ -74,9 +74,9 @@ export const control = {
   reinstallVps: operation({
     method: 'POST',
     path: '/services/{id}/reinstall',
-    summary: 'Reinstall a VPS: its disk is wiped',
+    summary: 'Reinstall a VPS',
     description:
-      'Wipes the disk and installs os_id; the old disk is kept for 24 hours as a snapshot (list_snapshots), the snapshots inside it are not. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true. There is a new one-time root password. Needs confirm: the hostname of the VPS, or DELETE.',
+      'Wipes the disk of a VPS and installs the system of os_id. It needs confirm. The old disk is kept for 24 hours as a snapshot (list_snapshots), without the snapshots inside it. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true. There is a new one-time root password.',
     access: 'manage',
     rate: 'reinstalls',
     resource: 'service',
@@ -110,9 +110,9 @@ export const control = {
   rescueVps: operation({
     method: 'POST',
     path: '/services/{id}/rescue',
-    summary: 'Boot the rescue system of a VPS, or leave it',
+    summary: 'Boot or leave the rescue system of a VPS',
     description:
-      'enabled: true boots a fresh small system at the same address, with the SSH key and host key of the VPS and the root password that was shown last. The disk of the VPS is /dev/vdb: mount /dev/vdb1 and repair it, by SSH or run_on_vps. What is written elsewhere is lost. enabled: false boots from the own disk again. Power works meanwhile; snapshots, hostname and password do not.',
+      'Boots the rescue system of a VPS with enabled true, and its own disk again with enabled false. The rescue system is small and fresh, at the same address, with the SSH key and host key of the VPS and the root password that was shown last. The disk of the VPS is /dev/vdb: mount /dev/vdb1 and repair it, by SSH or run_on_vps. What is written elsewhere is lost. Power works meanwhile; snapshots, hostname and password do not.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -127,9 +127,9 @@ export const control = {
   getUpgradeOptions: operation({
     method: 'GET',
     path: '/services/{id}/upgrade-options',
-    summary: 'List the plans that a VPS can grow to',
+    summary: 'List larger plans for a VPS',
     description:
-      'Plans with at least the processors, memory and disk of now, with what change_plan would charge for the rest of the paid period. A VPS does not shrink.',
+      'Lists the plans that a VPS can grow to, with what change_plan would charge for the rest of the paid period. They have at least its processors, memory and disk, since a VPS does not shrink.',
     access: 'read',
     rate: 'default',
     resource: 'service',
@@ -150,7 +150,7 @@ export const control = {
     path: '/services/{id}/change-plan',
     summary: 'Grow a VPS to a larger plan',
     description:
-      'Charges the difference for the rest of the paid period from the balance, and boots the VPS once with more processors, memory and disk; its file system grows by itself. Needs confirm: true.',
+      'Grows a VPS to a larger plan: charges the difference for the rest of the paid period from the balance, and boots the VPS once with more processors, memory and disk. Its file system grows by itself. It needs confirm.',
     access: 'order',
     rate: 'orders',
     resource: 'service',
@@ -179,7 +179,7 @@ export const control = {
     path: '/services/{id}/exec',
     summary: 'Run a command on a VPS',
     description:
-      'Runs a shell command as root through the guest agent, without SSH, and answers when it has ended. Of each output the first MiB is kept. After timeout seconds it is ended and timed_out is true. A program that shall go on needs its own session: setsid PROGRAM >/dev/null 2>&1 </dev/null &.',
+      'Runs a shell command as root on a VPS through its guest agent, without SSH, and answers when it has ended. The first MiB of each output is kept. After timeout seconds the command is ended and timed_out is true. A program that shall go on needs its own session: setsid PROGRAM >/dev/null 2>&1 </dev/null &.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -204,7 +204,7 @@ export const control = {
     tools: ['download_file'],
     summary: 'Read a file of a VPS',
     description:
-      'Up to 5 MB of a regular file from offset on: as content when it is UTF-8 text, else as content_base64. eof is false while there is more: go on with offset + length.',
+      'Reads up to 5 MB of a regular file of a VPS from offset on. UTF-8 text comes as content, and anything else as content_base64. While eof is false there is more: go on with offset + length.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -221,7 +221,7 @@ export const control = {
     tools: ['upload_file'],
     summary: 'Write a file of a VPS',
     description:
-      'Writes content or content_base64, at most 5 MB (as a tool 700 kB). Without offset the file is replaced as a whole, at once; with offset the bytes are written there, so that a larger file can be sent in pieces. The folder has to exist.',
+      'Writes content or content_base64 to a file of a VPS, at most 5 MB (as a tool 700 kB). Without offset the file is replaced as a whole, at once; with offset the bytes are written there, so that a larger file can be sent in pieces. The folder has to exist.',
     access: 'manage',
     rate: 'default',
     resource: 'service',

@@ -28,9 +28,9 @@ export const delegations = {
   delegateService: operation({
     method: 'POST',
     path: '/services/{id}/delegations',
-    summary: 'Let another account operate a VPS',
+    summary: 'Delegate a VPS',
     description:
-      'Mails an invitation, good for 7 days and one account. Its holder may see, power, reinstall and rename the VPS, read metrics and open consoles; never billing, cancelling, files or the root password.',
+      'Invites another account by mail to operate a VPS. The invitation is good for 7 days and one account. Its holder may see, power, reinstall and rename the VPS, read metrics and open consoles, but never gets at billing, cancelling, files or the root password.',
     access: 'account',
     rate: 'default',
     resource: 'service',
@@ -48,8 +48,9 @@ export const delegations = {
   acceptDelegation: operation({
     method: 'POST',
     path: '/delegations/accept',
-    summary: 'Accept an invitation to operate a VPS',
-    description: 'With the token of the mail, once.',
+    summary: 'Accept a delegation',
+    description:
+      'Accepts an invitation to operate the VPS of another account, with the token of the mail. The token works once.',
     access: 'account',
     rate: 'login',
     effect: 'write',
@@ -65,8 +66,8 @@ export const delegations = {
   listDelegations: listOperation({
     method: 'GET',
     path: '/delegations',
-    summary: 'List whom you let operate your VPS',
-    description: 'Newest first, ended ones included.',
+    summary: 'List delegations of your VPS',
+    description: 'Lists whom you let operate your VPS, newest first, ended delegations included.',
     access: 'read',
     rate: 'default',
     effect: 'read',
@@ -79,8 +80,8 @@ export const delegations = {
   listDelegatedToMe: listOperation({
     method: 'GET',
     path: '/delegations/received',
-    summary: 'List the VPS of others that you may operate',
-    description: 'Newest first.',
+    summary: 'List VPS delegated to you',
+    description: 'Lists the VPS of others that you may operate, newest first.',
     access: 'read',
     rate: 'default',
     effect: 'read',
@@ -93,8 +94,9 @@ export const delegations = {
   revokeDelegation: operation({
     method: 'DELETE',
     path: '/delegations/{id}',
-    summary: 'Take back the right to operate a VPS',
-    description: 'At once, consoles included. Whom it was given to may give it back.',
+    summary: 'Revoke a delegation',
+    description:
+      'Takes back the right to operate a VPS at once, open consoles included. The account that it was given to can give it back too.',
     access: 'account',
     rate: 'default',
     resource: 'delegation',

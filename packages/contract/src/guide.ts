@@ -11,7 +11,7 @@ export const guide = {
     path: '/get-started',
     summary: 'How to use this service, and where you are',
     description:
-      'The whole flow from registration to a shell or a sandbox, with example arguments, rules for tokens and errors, limits, and (with a token) your balance, servers, sandboxes and next call.',
+      'Shows the whole flow from registration to a shell or a sandbox, with example arguments, the rules for tokens and errors, and the limits. With a token it also shows your balance, servers, sandboxes and the next call to make.',
     access: 'read',
     openAsTool: true,
     rate: 'default',

@@ -117,9 +117,9 @@ export const invoices = {
   topupBalance: operation({
     method: 'POST',
     path: '/balance/topup',
-    summary: 'Top up the balance with stablecoins',
+    summary: 'Top up the balance',
     description:
-      'Makes a top-up invoice. Pay it by sending USDC, USDT or PYUSD on Base, Ethereum or Polygon to the address in payment_options (any one of them), or let a person pay at checkout_url. The balance is credited automatically with what really arrived. With method x402 it is paid in the same call, by a signature and without gas.',
+      'Makes a top-up invoice that is paid in stablecoins. Pay it by sending USDC, USDT or PYUSD on Base, Ethereum or Polygon to the address in payment_options (any one of them), or let a person pay at checkout_url. The balance is credited automatically with the amount that arrives. With method x402 it is paid in the same call, by a signature and without gas.',
     access: 'billing',
     rate: 'topups',
     x402: true,
@@ -164,7 +164,7 @@ export const invoices = {
     method: 'GET',
     path: '/invoices',
     summary: 'List invoices',
-    description: 'The invoices of the account, newest first.',
+    description: 'Lists the invoices of the account, newest first.',
     access: 'read',
     rate: 'default',
     effect: 'read',
@@ -180,9 +180,9 @@ export const invoices = {
   getInvoice: operation({
     method: 'GET',
     path: '/invoices/{id}',
-    summary: 'Show an invoice and its payments',
+    summary: 'Show an invoice',
     description:
-      'With wait=paid the answer comes when the invoice is paid, or after timeout seconds (at most 50).',
+      'Shows an invoice, how to pay it, and its payments. With wait=paid the answer comes when the invoice is paid, or after timeout seconds (at most 50).',
     access: 'read',
     rate: 'default',
     resource: 'invoice',
@@ -201,9 +201,9 @@ export const invoices = {
   payInvoice: operation({
     method: 'POST',
     path: '/invoices/{id}/pay',
-    summary: 'Pay an invoice from the balance or by crypto',
+    summary: 'Pay an invoice',
     description:
-      'Method "balance" settles the invoice of an order or a renewal at once; "crypto" answers the checkout_url and payment options. By default the balance is used when it covers the invoice. A top-up is paid by crypto only.',
+      'Pays an invoice from the balance, or shows how to pay it by crypto. Method "balance" settles the invoice of an order or a renewal at once; "crypto" answers the checkout_url and the payment options. By default the balance is used when it covers the invoice. A top-up is paid by crypto only.',
     access: 'billing',
     rate: 'orders',
     resource: 'invoice',
@@ -235,7 +235,7 @@ export const invoices = {
     path: '/invoices/{id}/cancel',
     summary: 'Cancel an unpaid invoice',
     description:
-      'Closes an invoice that nothing was paid on. Money that still arrives at its address is credited to the balance.',
+      'Closes an invoice on which nothing was paid. Money that still arrives at its address is credited to the balance.',
     access: 'billing',
     rate: 'default',
     resource: 'invoice',

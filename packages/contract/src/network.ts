@@ -76,7 +76,7 @@ export const network = {
     path: '/services/{id}/firewall',
     summary: 'Show the firewall of a VPS',
     description:
-      'The first rule that fits a new connection decides, in the given order; where none does, the default of its direction. A new VPS allows everything. What the operator blocks for everybody (private networks, outgoing mail) is blocked whatever the rules say.',
+      'Shows the firewall rules of a VPS. The first rule that fits a new connection decides, in the given order; where none fits, the default of its direction does. A new VPS allows everything. What the operator blocks for all customers (private networks, outgoing mail) is blocked whatever the rules say.',
     access: 'read',
     rate: 'default',
     resource: 'service',
@@ -92,7 +92,7 @@ export const network = {
     path: '/services/{id}/firewall',
     summary: 'Set the firewall of a VPS',
     description:
-      'Replaces all rules in one step, while the VPS runs; connections that are open go on. Rules hold over reboots. With default_in deny, allow tcp port 22 or you cannot log in. Answers to what was allowed always pass. Call get_firewall until applied is true.',
+      'Replaces all firewall rules of a VPS in one step, while it runs; open connections go on. The rules hold over reboots. With default_in deny, allow tcp port 22 or you cannot log in. Answers to allowed connections always pass. Call get_firewall until applied is true.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -116,9 +116,9 @@ export const network = {
   listPorts: listOperation({
     method: 'GET',
     path: '/services/{id}/ports',
-    summary: 'List the open public ports of a VPS',
+    summary: 'List the open ports of a VPS',
     description:
-      'Ports of the shared public address that lead to the VPS, beside SSH. With an address of its own: none, all are open.',
+      'Lists the ports of the shared public address that lead to a VPS, beside SSH. A VPS with an address of its own has none in the list: all its ports are open.',
     access: 'read',
     rate: 'default',
     resource: 'service',
@@ -132,9 +132,9 @@ export const network = {
   openPort: operation({
     method: 'POST',
     path: '/services/{id}/ports',
-    summary: 'Open a public port that leads to a VPS',
+    summary: 'Open a public port of a VPS',
     description:
-      'Gives a port of the public address that leads to this port of the VPS, within a second or two. A port that is open already keeps its public port. A VPS with an address of its own has every port open: the answer is the same port. The firewall of the VPS still decides who may connect.',
+      'Opens a port of the public address that leads to a port of a VPS, within a second or two. A port that is open already keeps its public port. A VPS with an address of its own has every port open: the answer is the same port. The firewall of the VPS still decides who may connect.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -150,7 +150,8 @@ export const network = {
     method: 'DELETE',
     path: '/services/{id}/ports/{public_port}',
     summary: 'Close a public port of a VPS',
-    description: 'Connections that are open go on; new ones are refused. SSH stays as it is.',
+    description:
+      'Closes a public port that leads to a VPS. Open connections go on and new ones are refused. The port of SSH cannot be closed.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -166,7 +167,7 @@ export const network = {
     path: '/services/{id}/rdns',
     summary: 'Set the reverse DNS name of a VPS',
     description:
-      'Of its own addresses: ip where the plan is dedicated, and ipv6. Point the name to them first (A, AAAA): it is published once it leads there. null removes it. The same call again looks again and tells how far it is.',
+      "Sets the reverse DNS name of a VPS's own addresses: ip where the plan is dedicated, and ipv6. Point the name to them first (A, AAAA): it is published once it leads there. A hostname of null removes it. Repeat the call to have the name checked again and to see how far it is.",
     access: 'manage',
     rate: 'default',
     resource: 'service',

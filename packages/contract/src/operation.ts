@@ -50,8 +50,9 @@ export interface Operation {
   query?: readonly string[]
   /** The largest body that it takes by REST, where that is more than 1 MiB. */
   bodyBytes?: number
-  /** One line; `description` says the rest, written for an agent that knows nothing else. */
+  /** A short title. */
   summary: string
+  /** Whole sentences, for an agent that knows nothing else; the first begins with what it does. */
   description: string
   /** The scope that a token needs; `any` token will do, or none at all. */
   access: 'public' | 'any' | Scope

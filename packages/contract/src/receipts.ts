@@ -74,9 +74,9 @@ export const receipts = {
   getReceipt: operation({
     method: 'GET',
     path: '/invoices/{id}/receipt',
-    summary: 'Get the signed receipt of a paid invoice',
+    summary: 'Get a signed receipt',
     description:
-      'Signed with the key of the operator; keep the whole answer as a file, and anybody can check it offline with "coinrack receipt verify". By REST with Accept: text/html it is a page to print. Of an order, once it was delivered and charged.',
+      'Returns the receipt of a paid invoice, signed with the key of the operator. Keep the whole answer as a file: anyone can check it offline with "coinrack receipt verify". By REST with Accept: text/html it is a page to print. An order has one once it was delivered and charged.',
     access: 'read',
     rate: 'default',
     resource: 'invoice',

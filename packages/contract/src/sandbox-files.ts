@@ -45,7 +45,7 @@ export const sandboxFiles = {
     path: '/sandboxes/{id}/files',
     summary: 'Write a file of a sandbox',
     description:
-      'Replaces it as a whole, and makes the folders on the way. At most 5 MB (as a tool 700 kB): larger ones by get_upload_url. Relative paths are of /home/user.',
+      'Writes a file of a sandbox as a whole, and makes the folders on the way. It can have 5 MB (as a tool 700 kB): write larger ones by get_upload_url. Relative paths start at /home/user.',
     onMachine: true,
     query: ['path'],
     bodyBytes: FILE_BODY_BYTES,
@@ -65,7 +65,7 @@ export const sandboxFiles = {
     path: '/sandboxes/{id}/files',
     summary: 'Read a file of a sandbox',
     description:
-      'Up to 5 MB from offset on: as content when it is UTF-8 text, else as content_base64. Larger ones by get_download_url.',
+      'Reads up to 5 MB of a file of a sandbox from offset on. UTF-8 text comes as content, and anything else as content_base64. Read larger files by get_download_url. Relative paths start at /home/user.',
     effect: 'read',
     idempotent: true,
     input: z.strictObject({ ...file, ...filePart }),
@@ -78,7 +78,8 @@ export const sandboxFiles = {
     method: 'GET',
     path: '/sandboxes/{id}/files/list',
     summary: 'List a folder of a sandbox',
-    description: 'Sorted by path; depth more than 1 goes into the folders in it.',
+    description:
+      'Lists a folder of a sandbox, sorted by path. With a depth of more than 1 the folders in it are listed too. Relative paths start at /home/user.',
     effect: 'read',
     idempotent: true,
     input: z.strictObject({
@@ -104,8 +105,9 @@ export const sandboxFiles = {
     ...work,
     method: 'DELETE',
     path: '/sandboxes/{id}/files',
-    summary: 'Delete a file or folder of a sandbox',
-    description: 'A folder with all that is in it. One that is not there is fine.',
+    summary: 'Delete a file of a sandbox',
+    description:
+      'Deletes a file of a sandbox, or a folder with all that is in it. A path that is not there is no error. Relative paths start at /home/user.',
     onMachine: true,
     query: ['path'],
     effect: 'destructive',
@@ -118,13 +120,15 @@ export const sandboxFiles = {
   getUploadUrl: operation({
     ...link,
     path: '/sandboxes/{id}/upload-url',
-    summary: 'Get a link that one file of a sandbox is uploaded by',
-    description: 'PUT the bytes to it, up to 2 GB: curl -T FILE URL. Whoever has the link needs no token.',
+    summary: 'Get an upload link for a sandbox',
+    description:
+      'Creates a link by which one file of a sandbox is uploaded without a token. PUT up to 2 GB to it: curl -T FILE URL. Relative paths start at /home/user.',
   }),
   getDownloadUrl: operation({
     ...link,
     path: '/sandboxes/{id}/download-url',
-    summary: 'Get a link that one file of a sandbox is downloaded by',
-    description: 'GET it; Range is understood. Whoever has the link needs no token.',
+    summary: 'Get a download link of a sandbox',
+    description:
+      'Creates a link by which one file of a sandbox is downloaded without a token. GET it; Range is understood. Relative paths start at /home/user.',
   }),
 }

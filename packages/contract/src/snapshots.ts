@@ -60,9 +60,9 @@ export const snapshots = {
     ...change,
     method: 'POST',
     path: '/services/{id}/snapshots',
-    summary: 'Keep the state of a VPS',
+    summary: 'Snapshot a VPS',
     description:
-      'Live: the VPS goes on. With include_memory its running programs are kept too, and it stands still for some seconds. It counts against the snapshots of the plan and lives on the disk of the VPS: it is no backup against the loss of the host. Wait with list_snapshots until it is ready.',
+      'Keeps the state of a VPS as a snapshot, while it runs on. With include_memory its running programs are kept too, and it stands still for some seconds. A snapshot counts against the limit of the plan and lives on the disk of the VPS: it is no backup against the loss of the host. Wait with list_snapshots until it is ready.',
     effect: 'write',
     idempotent: false,
     input: z.strictObject({
@@ -80,7 +80,7 @@ export const snapshots = {
     path: '/services/{id}/snapshots',
     summary: 'List the snapshots of a VPS',
     description:
-      'Newest first. Those with a reason were taken by the service, delete themselves and do not count against the plan. With wait=settled the answer comes when none is being created, restored or deleted, or after timeout seconds (at most 50).',
+      'Lists the snapshots of a VPS, newest first. Those with a reason were taken by the service, delete themselves and do not count against the plan. With wait=settled the answer comes when none is being created, restored or deleted, or after timeout seconds (at most 50).',
     access: 'read',
     rate: 'default',
     resource: 'service',
@@ -100,9 +100,9 @@ export const snapshots = {
     ...change,
     method: 'POST',
     path: '/services/{id}/snapshots/{snapshot_id}/restore',
-    summary: 'Bring a VPS back to a snapshot',
+    summary: 'Restore a VPS from a snapshot',
     description:
-      'What came after the snapshot is lost, passwords and keys included. One with a reason brings the whole disk of then back, once, with its system and host key. A cancelled VPS comes back, paid for one month from the balance. With memory the VPS runs on from that moment; without, it boots from the disk of then if it is running now. A snapshot that cannot be read is refused (status damaged), and the VPS stays as it is.',
+      'Brings a VPS back to a snapshot. What came after the snapshot is lost, passwords and keys included. A snapshot with a reason brings the whole disk of that time back, once, with its system and host key. A cancelled VPS comes back, paid for one month from the balance. A snapshot with memory lets the VPS run on from that moment; without, a running VPS boots from the disk of that time. A snapshot that cannot be read is refused (status damaged), and the VPS stays as it is.',
     effect: 'destructive',
     input: z.strictObject(one),
     output,
@@ -121,8 +121,9 @@ export const snapshots = {
     ...change,
     method: 'DELETE',
     path: '/services/{id}/snapshots/{snapshot_id}',
-    summary: 'Delete a snapshot',
-    description: 'Its space is free again, and its place among the snapshots of the plan.',
+    summary: 'Delete a snapshot of a VPS',
+    description:
+      'Deletes a snapshot of a VPS. Its space is free again, and its place among the snapshots of the plan.',
     effect: 'destructive',
     input: z.strictObject(one),
     output,

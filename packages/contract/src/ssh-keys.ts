@@ -17,7 +17,8 @@ export const sshKeys = {
     method: 'GET',
     path: '/ssh-keys',
     summary: 'List stored SSH keys',
-    description: 'Newest first. ssh_key of order_vps and reinstall_vps takes the id of one.',
+    description:
+      'Lists the stored SSH keys, newest first. The ssh_key of order_vps and reinstall_vps takes the id of one.',
     access: 'read',
     rate: 'default',
     effect: 'read',
@@ -30,9 +31,9 @@ export const sshKeys = {
   addSshKey: operation({
     method: 'POST',
     path: '/ssh-keys',
-    summary: 'Store an SSH public key',
+    summary: 'Store an SSH key',
     description:
-      'ed25519, ecdsa, rsa of 2048 bits or more, or sk-*. A key that is stored already is the same one. Machines that have it keep it when it is deleted here.',
+      'Stores an SSH public key: ed25519, ecdsa, rsa of 2048 bits or more, or sk-*. Storing the same key again returns the one that is there.',
     access: 'manage',
     rate: 'default',
     effect: 'write',
@@ -63,7 +64,7 @@ export const sshKeys = {
     method: 'DELETE',
     path: '/ssh-keys/{id}',
     summary: 'Delete a stored SSH key',
-    description: 'Machines keep the keys that they were made with.',
+    description: 'Deletes a stored SSH key. Machines keep the keys that they were made with.',
     access: 'manage',
     rate: 'default',
     resource: 'ssh_key',

@@ -62,9 +62,9 @@ export const tokens = {
   listTokens: listOperation({
     method: 'GET',
     path: '/tokens',
-    summary: 'List tokens, with budgets and what each has spent',
+    summary: 'List tokens',
     description:
-      'Newest first: with a token of a login all tokens of the account, with a child token itself and those below it. ended=true shows revoked and expired ones too.',
+      'Lists tokens with their budgets and what each has spent, newest first. A token from a login sees all tokens of the account; a child token sees itself and those below it. With ended=true revoked and expired ones are included.',
     access: 'account',
     rate: 'default',
     effect: 'read',
@@ -77,9 +77,9 @@ export const tokens = {
   createToken: operation({
     method: 'POST',
     path: '/tokens',
-    summary: 'Make a child token with fewer rights and a budget',
+    summary: 'Create a child token',
     description:
-      'For another agent or program: never more than this token. Without scopes or expires_in_days it has those of this one. Revoked with this one. Over its budget a charge answers 403 budget_exceeded.',
+      'Creates a token for another agent or program, with at most the rights of this one and a budget if you give one. Without scopes or expires_in_days it has those of this token. It ends when this token is revoked. A charge over its budget answers 403 budget_exceeded.',
     access: 'account',
     rate: 'default',
     effect: 'write',
@@ -104,9 +104,9 @@ export const tokens = {
     ...change,
     method: 'PATCH',
     path: '/tokens/{id}',
-    summary: 'Rename a token below this one, or change its budget',
+    summary: 'Change a token below this one',
     description:
-      'budget takes the place of the one it has; null removes it. A token cannot change its own budget: one above it can.',
+      'Renames a token below this one or replaces its budget. A budget of null removes it. A token cannot change its own budget, but one above it can.',
     effect: 'write',
     input: z.strictObject({
       token_id: Id('token'),
@@ -121,9 +121,9 @@ export const tokens = {
     ...change,
     method: 'POST',
     path: '/tokens/{id}/confirm',
-    summary: 'Confirm a token from before the mailbox was proven',
+    summary: 'Confirm an older token',
     description:
-      'For the owner who logged in by a code to an account that an agent had registered: the token gets its full rights and its budget is lifted. Revoke with revoke_token what you do not know.',
+      'Confirms a token from before the mailbox was proven: it gets its full rights and its budget is lifted. This is for an owner who logs in by a code to an account that an agent had registered. Revoke tokens that you do not know with revoke_token.',
     effect: 'write',
     input: z.strictObject({ token_id: Id('token') }),
     output,
@@ -134,8 +134,9 @@ export const tokens = {
     ...change,
     method: 'DELETE',
     path: '/tokens/{id}',
-    summary: 'Revoke a token and all below it, at once',
-    description: 'It can be this token itself, one below it or, for a token of a login, any of the account.',
+    summary: 'Revoke a token',
+    description:
+      'Revokes a token and all tokens below it, at once. It can be this token itself, one below it or, for a token from a login, any token of the account.',
     effect: 'destructive',
     input: z.strictObject({ token_id: Id('token') }),
     output: z.object({ revoked: z.array(Id('token')) }),
@@ -147,7 +148,7 @@ export const tokens = {
     path: '/auth/refresh',
     summary: 'Exchange this token for a new text',
     description:
-      'The same token with the same rights, budget and children under a new text; the old text works 10 more minutes. A token of a login lasts another year, a child token as long as before.',
+      'Replaces the text of this token, and keeps its rights, budget and children. The old text works for 10 more minutes. A token from a login lasts another year; a child token keeps its end.',
     access: 'any',
     rate: 'default',
     effect: 'write',
@@ -160,8 +161,8 @@ export const tokens = {
   logout: operation({
     method: 'POST',
     path: '/auth/logout',
-    summary: 'End this token and all below it',
-    description: 'Revokes the token of this call, at once, with its children.',
+    summary: 'Log out',
+    description: 'Revokes the token of this call and all tokens below it, at once.',
     access: 'any',
     rate: 'default',
     effect: 'destructive',

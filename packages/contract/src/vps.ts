@@ -128,7 +128,7 @@ export const vps = {
     path: '/services',
     summary: 'List your VPS',
     description:
-      'VPS that are live or in transition, newest first. Failed and deleted ones only with the status filter.',
+      'Lists the VPS that are live or in transition, newest first. Failed and deleted ones are listed only with the status filter.',
     access: 'read',
     rate: 'default',
     effect: 'read',
@@ -142,9 +142,9 @@ export const vps = {
     method: 'GET',
     path: '/services/{id}',
     tools: ['reveal_password'],
-    summary: 'Show a VPS: status, SSH access, one-time root password',
+    summary: 'Show a VPS and how to log in',
     description:
-      'With wait=ssh_ready the answer comes when SSH answers, or after timeout seconds (at most 50): repeat until ssh_ready is true. The root password is in exactly one answer after that; reveal=false leaves it for later.',
+      'Shows a VPS with its status, its SSH access and, once, its root password. With wait=ssh_ready the answer comes when SSH answers, or after timeout seconds (at most 50): repeat until ssh_ready is true. The root password is in exactly one answer after that; reveal=false leaves it for later.',
     access: 'read',
     rate: 'default',
     resource: 'service',
@@ -168,7 +168,7 @@ export const vps = {
     path: '/services/{id}/power',
     summary: 'Start, stop or reboot a VPS',
     description:
-      'stop and reboot ask the guest first and force it after a time-out; force_stop and reset do not ask. A VPS that already is as wanted is left alone.',
+      'Starts a VPS, stops it or reboots it. The actions stop and reboot ask the guest first and force it after a time-out; force_stop and reset do not ask. A VPS that already is as wanted is left alone.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -189,7 +189,7 @@ export const vps = {
     path: '/services/{id}/cancel',
     summary: 'Cancel a VPS',
     description:
-      "end_of_period (default) keeps it until the paid time ends. immediate needs confirm with its hostname: the VPS is gone now, the used time is charged at the hourly price and the rest is credited. For 24 hours restore_snapshot of the one that list_snapshots shows brings it back for a new month's price.",
+      "Cancels a VPS, by default at the end of its paid time. With mode immediate, which needs confirm, the VPS is gone now, the used time is charged at the hourly price and the rest is credited. For 24 hours restore_snapshot of the snapshot that list_snapshots shows brings it back for a new month's price.",
     access: 'manage',
     rate: 'default',
     resource: 'service',

@@ -39,9 +39,9 @@ export const webhooks = {
   createWebhook: operation({
     method: 'POST',
     path: '/webhooks',
-    summary: 'Have events sent to a URL',
+    summary: 'Create a webhook',
     description:
-      'Each event is POSTed as JSON, signed as in Standard Webhooks with the secret of this answer, which is shown once. Repeated with growing pauses until a 2xx answer; webhook-id is the same each time.',
+      'Creates a webhook: each event is sent to its URL as a POST of JSON, signed as in Standard Webhooks with the secret of this answer, which is shown once. A delivery is repeated with growing pauses until a 2xx answer, with the same webhook-id each time.',
     access: 'account',
     rate: 'default',
     effect: 'write',
@@ -64,8 +64,8 @@ export const webhooks = {
   listWebhooks: listOperation({
     method: 'GET',
     path: '/webhooks',
-    summary: 'List your webhooks',
-    description: 'Newest first, without their secrets.',
+    summary: 'List webhooks',
+    description: 'Lists your webhooks without their secrets, newest first.',
     access: 'read',
     rate: 'default',
     effect: 'read',
@@ -79,7 +79,8 @@ export const webhooks = {
     method: 'DELETE',
     path: '/webhooks/{id}',
     summary: 'Delete a webhook',
-    description: 'Nothing is sent to it any more, also of what was to be repeated.',
+    description:
+      'Deletes a webhook for good. Nothing is sent to it from then on, not even deliveries that were to be repeated.',
     access: 'account',
     rate: 'default',
     resource: 'webhook',
@@ -93,8 +94,8 @@ export const webhooks = {
   testWebhook: operation({
     method: 'POST',
     path: '/webhooks/{id}/test',
-    summary: 'Send a test event to a webhook',
-    description: 'An event webhook.test, to this webhook alone and whatever types it wants.',
+    summary: 'Test a webhook',
+    description: 'Sends an event webhook.test to this webhook alone, whatever types it wants.',
     access: 'account',
     rate: 'default',
     resource: 'webhook',
@@ -109,8 +110,9 @@ export const webhooks = {
   listWebhookDeliveries: listOperation({
     method: 'GET',
     path: '/webhooks/{id}/deliveries',
-    summary: 'List what was sent to a webhook',
-    description: 'Newest first. dead: given up after the last attempt; replay_webhook tries again.',
+    summary: 'List the deliveries of a webhook',
+    description:
+      'Lists what was sent to a webhook, newest first. A delivery with status dead was given up after the last attempt; replay_webhook tries it again.',
     access: 'read',
     rate: 'default',
     resource: 'webhook',
@@ -130,7 +132,7 @@ export const webhooks = {
     path: '/webhooks/{id}/replay',
     summary: 'Send events to a webhook again',
     description:
-      'One delivery, or without delivery_id all that are dead. A disabled webhook is enabled again.',
+      'Sends one delivery of a webhook again, or without delivery_id all that are dead. A disabled webhook is enabled by it.',
     access: 'account',
     rate: 'default',
     resource: 'webhook',

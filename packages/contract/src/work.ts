@@ -32,9 +32,9 @@ export const work = {
   getOperation: operation({
     method: 'GET',
     path: '/operations/{id}',
-    summary: 'Show work that goes on, such as a reinstall',
+    summary: 'Show an operation on a VPS',
     description:
-      'Every change of a VPS answers an operation. With wait=done the answer comes when it ended, or after timeout seconds (at most 50): repeat while status is running.',
+      'Shows how far an operation on a VPS is, such as a reinstall. Every change of a VPS answers one. With wait=done the answer comes when it has ended, or after timeout seconds (at most 50): repeat while status is running.',
     access: 'read',
     rate: 'default',
     resource: 'operation',

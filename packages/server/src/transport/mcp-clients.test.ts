@@ -17,7 +17,7 @@ let service: TestService
 let endpoint: URL
 let owner: { token: string; accountId: string }
 let stranger: { token: string; accountId: string }
-/** Has a balance, has opened its only console of the hour, and an unpaid top-up. */
+/** Has a balance, the only sandbox that it may make in an hour, and an unpaid top-up. */
 let rich: { token: string; accountId: string }
 
 beforeAll(async () => {
@@ -31,8 +31,7 @@ beforeAll(async () => {
       COINRACK_RATE_TOPUPS: '100000/min',
       COINRACK_RATE_PASSWORD_RESETS: '100000/min',
       COINRACK_RATE_REINSTALLS: '100000/min',
-      COINRACK_RATE_SANDBOXES: '100000/min',
-      COINRACK_RATE_CONSOLE: '1/h',
+      COINRACK_RATE_SANDBOXES: '1/h',
       COINRACK_PUBLIC_URL: `http://127.0.0.1:${port}`,
     },
     driver: { capacity: { vcpus: 64, memoryMb: 900, diskGb: 1000 } },
@@ -43,7 +42,7 @@ beforeAll(async () => {
   stranger = await service.customer()
   rich = await service.customer(100_000_000n)
   const call = (name: string, input: object) => service.tool(name, { ...input }, { token: rich.token })
-  await call('open_console', { service_id: 'vps_0' })
+  await call('create_sandbox', {})
   await call('topup_balance', { amount: 5 })
 })
 afterAll(() => service.close())
@@ -102,8 +101,7 @@ const kinds: {
   {
     status: 429,
     code: 'rate_limited',
-    name: 'open_console',
-    input: () => ({ service_id: 'vps_0' }),
+    name: 'create_sandbox',
     who: () => rich,
   },
   {
@@ -158,9 +156,7 @@ describe.each(mcpClients)('%s', (_name, connect) => {
     for (const [operation, op] of operationList) {
       if (!op.resource) continue
       const input = { ...op.example, [resourceInput(op.resource)]: 'nothing' }
-      const code = op.rate === 'console' ? 'rate_limited' : 'not_found'
-      const who = op.rate === 'console' ? rich : stranger
-      expect(await fail(toolName(operation), input, who), operation).toMatchObject({ code })
+      expect(await fail(toolName(operation), input, stranger), operation).toMatchObject({ code: 'not_found' })
     }
   })
 
@@ -190,7 +186,7 @@ test("error: one of each kind arrives whole by the inspector's command line, bes
     { name: 'get_balance', input: { access_token: rich.token } },
     ...calls,
   ])
-  expect(balance).toMatchObject({ exitCode: 0, result: { structuredContent: { balance: '100.00' } } })
+  expect(balance).toMatchObject({ exitCode: 0, result: { structuredContent: { currency: 'USD' } } })
   expect(refused.map(({ exitCode }) => exitCode)).toEqual(kinds.map(() => TOOL_REFUSED))
   expect(refused.map(({ result }) => errorOf(result!))).toMatchObject(
     kinds.map(({ code, more = {} }) => ({ code, ...more })),

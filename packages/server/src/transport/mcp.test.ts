@@ -170,6 +170,18 @@ describe('tools/list', () => {
     )
   })
 
+  test('behavior: another name of an operation says which one it is', () => {
+    const others = operationList.flatMap(([name, op]) =>
+      (op.tools ?? []).map((tool) => [tool, `Does the same as ${toolName(name)}.`]),
+    )
+    for (const [name, description] of others)
+      expect(tools.find((tool) => tool.name === name)).toMatchObject({
+        title: expect.any(String),
+        description,
+      })
+    expect(others.length).toBeGreaterThan(0)
+  })
+
   test('behavior: the same with a token and without', async () => {
     const { token } = await service.customer()
     const client = await connect({ token })
@@ -179,7 +191,7 @@ describe('tools/list', () => {
 
   test.each(operationList)('default: %s says what it does, takes and answers', (name, op) => {
     const tool = toolOf(name)
-    expect(tool.description).toBe(op.description)
+    expect(tool).toMatchObject({ title: op.summary, description: op.description })
     expect(tool.annotations).toEqual({
       title: op.summary,
       readOnlyHint: op.effect === 'read',

@@ -54,8 +54,8 @@ export const mcpClients: [string, Connect][] = [
 
 /** The command line of the official inspector, as its launcher calls it: once for each call, in one process. */
 const INSPECT = `
-  const { runCli } = await import(process.argv[1])
-  for (const words of JSON.parse(process.argv[2])) {
+  const { runCli } = await import(process.argv[2])
+  for (const words of JSON.parse(process.argv[1])) {
     const exitCode = await runCli(['node', 'inspector', ...words]).then(() => 0, (error) => error.exitCode ?? error.message)
     console.log(JSON.stringify({ exitCode }))
   }
@@ -73,7 +73,7 @@ export async function inspect(endpoint: URL, calls: { name: string; input: Recor
     ...['--server-url', endpoint.href, '--transport', 'http', '--format', 'json', '--quiet'],
     ...['--method', 'tools/call', '--tool-name', name, '--tool-args-json', JSON.stringify(input)],
   ])
-  const script = ['--input-type=module', '--eval', INSPECT, inspector, JSON.stringify(lines)]
+  const script = ['--input-type=module', '--eval', INSPECT, JSON.stringify(lines), inspector]
   const { stdout } = await promisify(execFile)(process.execPath, script)
   const found: { exitCode: number | string; result?: ToolResult }[] = []
   let result: ToolResult | undefined

@@ -29,7 +29,7 @@ export const toolList = (): Tool[] =>
   operationList.flatMap(([name, op]) => {
     const tool = describeTool(toolName(name), op)
     const { outputSchema: _same, ...rest } = tool
-    const description = `The same as ${tool.name}.`
+    const description = `Does the same as ${tool.name}.`
     return [tool, ...(op.tools ?? []).map((other) => ({ ...rest, name: other, description }))]
   })
 
@@ -53,6 +53,7 @@ function describeTool(tool: string, op: Operation): Tool {
     : answer
   return {
     name: tool,
+    title: op.summary,
     description: op.description,
     inputSchema: {
       ...input,
@@ -66,8 +67,8 @@ function describeTool(tool: string, op: Operation): Tool {
     outputSchema: op.x402
       ? orPaymentTerms(output)
       : { ...output, properties: { ...output.properties, next_steps: NEXT_STEPS } },
-    // The title stands here for clients of every revision; newer ones look beside the name first.
     annotations: {
+      // For clients from before titles stood beside names.
       title: op.summary,
       readOnlyHint: op.effect === 'read',
       destructiveHint: op.effect === 'destructive',

