@@ -87,6 +87,10 @@ export const errors = {
   },
   snapshot_limit: { status: 409, fix: 'Delete one with delete_snapshot first.' },
   ssh_key_limit: { status: 409, fix: 'Delete one with delete_ssh_key first; list_ssh_keys shows them.' },
+  unpaid_order_limit: {
+    status: 409,
+    fix: 'Pay an unpaid order, cancel its invoice with cancel_invoice, or top up first: orders that the balance covers have no limit.',
+  },
   token_limit: { status: 409, fix: 'Revoke one with revoke_token first; list_tokens shows them.' },
   delegation_limit: { status: 409, fix: 'Revoke one with revoke_delegation, or wait a day.' },
   ticket_limit: { status: 409, fix: 'Close a ticket with close_ticket, or wait a day.' },
@@ -112,6 +116,10 @@ export const errors = {
   review_exists: { status: 409, fix: 'An account can submit one review.' },
   review_needs_order: { status: 409, fix: 'Order a VPS first; reviews come from customers.' },
   idempotency_running: { status: 409, fix: 'Wait a second and repeat the same request with the same key.' },
+  answer_not_kept: {
+    status: 409,
+    fix: 'The first call was done. Read what came of it with the operations that show it; a new key does it once more.',
+  },
   body_too_large: { status: 413, fix: 'Send at most 1 MiB, and write larger files in pieces.' },
   unsupported_media_type: { status: 415, fix: 'Send the body as application/json.' },
   invalid_input: { status: 422, fix: 'Correct the fields named in "details" and send the request again.' },
@@ -185,6 +193,7 @@ export const accountErrors = [
   'account_suspended',
   'scope_missing',
   'idempotency_running',
+  'answer_not_kept',
   'idempotency_key_reused',
 ] as const
 export const resourceErrors = ['not_found', 'not_owner'] as const

@@ -235,7 +235,7 @@ export const invoices = {
     path: '/invoices/{id}/cancel',
     summary: 'Cancel an unpaid invoice',
     description:
-      'Closes an invoice on which nothing was paid. Money that still arrives at its address is credited to the balance.',
+      'Closes an invoice on which nothing was paid, and cancels the order that it was for. Money that still arrives at its address is credited to the balance.',
     access: 'billing',
     rate: 'default',
     resource: 'invoice',

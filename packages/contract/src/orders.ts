@@ -85,6 +85,7 @@ export const orders = {
       'insufficient_balance',
       'account_owes',
       'capacity',
+      'unpaid_order_limit',
     ],
     example: {
       product: 'nano',

@@ -169,6 +169,22 @@ describe('what runs on a machine', () => {
     expect((await service.app.inject(commandOf('long', waits))).headers['idempotent-replayed']).toBe('true')
   })
 
+  test('behavior: an answer above 64 kB is given once; a repeat is told so, and nothing runs again', async () => {
+    const call = commandOf('large', 'echo x >>"$ROOT/large"; head -c 70000 /dev/zero | tr "\\0" x')
+    const first = await service.app.inject(call)
+    expect([first.statusCode, first.json().stdout.length]).toEqual([200, 70_000])
+    const again = await service.app.inject(call)
+    expect([again.statusCode, again.json().code]).toEqual([409, 'answer_not_kept'])
+    const other = await service.app.inject({ ...call, payload: JSON.stringify({ command: 'true' }) })
+    expect(other.json().code).toBe('idempotency_key_reused')
+    const runs = await service.app.inject(commandOf('runs', 'cat "$ROOT/large"'))
+    expect(runs.json().stdout).toBe('x\n')
+    const { rows } = await service.services.db.query<{ bytes: number }>(
+      'select max(octet_length(answer)) as bytes from idempotent_answer',
+    )
+    expect(rows[0]!.bytes).toBeLessThan(66_000)
+  })
+
   test('behavior: one that failed, and one whose service was killed, can be sent again', async () => {
     service.guests.silence(machine, true)
     expect((await service.app.inject(commandOf('again', 'true'))).statusCode).toBe(409)

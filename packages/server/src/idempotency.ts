@@ -13,11 +13,13 @@ export interface Idempotency {
 }
 
 const LONGEST_KEY = 255
+/** In bytes of JSON. A longer answer is given once: repeats are told so, and do nothing. */
+const LONGEST_ANSWER = 64 * 1024
 
 /**
  * The answer that this key was given before, if any. The key is locked until the transaction ends, so that
  * the same call cannot run twice at the same moment.
- * @throws OperationError `idempotency_running`, `idempotency_key_reused`, `invalid_input`
+ * @throws OperationError `idempotency_running`, `idempotency_key_reused`, `answer_not_kept`, `invalid_input`
  */
 export async function replay(
   tx: Transaction,
@@ -35,7 +37,7 @@ export async function replay(
     [keyHash.readBigInt64BE()],
   )
   if (!locks[0]?.locked) throw isRunning()
-  const { rows } = await tx.query<{ input_hash: Buffer; answer: Buffer }>(
+  const { rows } = await tx.query<{ input_hash: Buffer; answer: Buffer | null }>(
     'select input_hash, answer from idempotent_answer where account_id = $1 and key_hash = $2',
     [call.accountId, keyHash],
   )
@@ -43,6 +45,12 @@ export async function replay(
   if (!stored) return undefined
   if (!stored.input_hash.equals(hashInput(call))) {
     throw new OperationError('idempotency_key_reused', 'This Idempotency-Key was used for another request')
+  }
+  if (stored.answer === null) {
+    throw new OperationError(
+      'answer_not_kept',
+      'The request with this Idempotency-Key was done, and its answer was too large to be kept',
+    )
   }
   return JSON.parse(sealer(services, call).open(stored.answer, call.accountId))
 }
@@ -58,13 +66,7 @@ export async function remember(
     `with ended as (delete from idempotent_run where account_id = $1 and key_hash = $2)
      insert into idempotent_answer (account_id, key_hash, input_hash, answer, created_at)
      values ($1, $2, $3, $4, $5)`,
-    [
-      call.accountId,
-      hashKey(call),
-      hashInput(call),
-      sealer(services, call).seal(JSON.stringify(answer), call.accountId),
-      services.clock.now(),
-    ],
+    [call.accountId, hashKey(call), hashInput(call), sealed(services, call, answer), services.clock.now()],
   )
 }
 
@@ -76,7 +78,7 @@ export async function replaceAnswer(
 ): Promise<void> {
   await services.db.query(
     'update idempotent_answer set answer = $3 where account_id = $1 and key_hash = $2',
-    [call.accountId, hashKey(call), sealer(services, call).seal(JSON.stringify(answer), call.accountId)],
+    [call.accountId, hashKey(call), sealed(services, call, answer)],
   )
 }
 
@@ -139,6 +141,12 @@ export async function forgetOldAnswers({ db, clock }: Services): Promise<void> {
     now,
   ])
   await db.query('delete from idempotent_run where began_at < $1', [new Date(now.getTime() - SILENT_MS)])
+}
+
+/** An answer as it is stored; null when it is too large. */
+function sealed(services: Services, call: Idempotency, answer: Record<string, unknown>): Buffer | null {
+  const text = JSON.stringify(answer)
+  return Buffer.byteLength(text) > LONGEST_ANSWER ? null : sealer(services, call).seal(text, call.accountId)
 }
 
 const sealer = (services: Services, call: Idempotency) => createSealer(call.key, services.random)

@@ -126,6 +126,14 @@ const headersOf = (name: RateClassName, rate: Rate, left: number): RateHeaders =
   ratelimit: `"${name}";r=${Math.max(0, Math.floor(left))};t=${secondsFor(rate, Math.max(0, rate.limit - Math.max(0, left)))}`,
 })
 
+/** Forgets buckets that are full again, whatever their class. Takes no input. */
+export async function forgetFullBuckets({ config, db, clock }: Services): Promise<void> {
+  const longest = Math.max(...Object.values(config.rates).map(({ windowSeconds }) => windowSeconds))
+  await db.query('delete from rate_bucket where updated_at < $1', [
+    new Date(clock.now().getTime() - longest * 1000),
+  ])
+}
+
 /** What one caller can easily have many of counts as one: an IPv6 /64. */
 export function addressBlock(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)

@@ -1,6 +1,6 @@
 import { forgetOldFailures } from './account/failed-login-store.ts'
 import { forgetOldCodes } from './account/login-code-store.ts'
-import { forgetRetiredTokens } from './account/token-store.ts'
+import { forgetEndedTokens, forgetRetiredTokens } from './account/token-store.ts'
 import { repeat } from './background.ts'
 import { collectDebts } from './balance/collect-debts.ts'
 import { tellLowBalances } from './balance/tell-low-balances.ts'
@@ -8,9 +8,12 @@ import { endExpiredDelegations } from './delegations/end-expired.ts'
 import { forgetOldEvents } from './events/event-store.ts'
 import { numberEvents } from './events/number-events.ts'
 import { createWebhookSender, DELIVER_WEBHOOKS } from './events/webhooks/deliver-webhooks.ts'
+import { forgetDeletedWebhooks } from './events/webhooks/webhook-store.ts'
 import { forgetOldAnswers } from './idempotency.ts'
+import { forgetUnpaidInvoices } from './payments/invoice-store.ts'
 import { runPayments } from './payments/run-payments.ts'
 import { QUEUED_MAIL, sendQueuedMail } from './queue-mail.ts'
+import { forgetFullBuckets } from './rate-limiter.ts'
 import { NEW_EVENTS } from './record-event.ts'
 import { SANDBOX_STARTS } from './sandboxes/hold-first-minute.ts'
 import { createSandboxMeter } from './sandboxes/meter/meter-sandboxes.ts'
@@ -20,6 +23,7 @@ import { billVps } from './vps/billing/bill-vps.ts'
 import { forgetOldLinks } from './vps/console/console-links.ts'
 import { expireOrders } from './vps/expire-orders.ts'
 import { createSampler } from './vps/meter/sample-machines.ts'
+import { forgetUnpaidOrders } from './vps/order-store.ts'
 import { createRdnsReconciler, RECONCILE_RDNS } from './vps/rdns/reconcile-rdns.ts'
 import { createVpsReconciler, RECONCILE_VPS } from './vps/reconcile-vps.ts'
 import { createSnapshotReconciler } from './vps/snapshot/reconcile-snapshots.ts'
@@ -168,15 +172,30 @@ function run(services: Services, loops: Loop[]): () => Promise<void> {
   }
 }
 
-async function forgetWhatIsOld(services: Services): Promise<void> {
-  const { db, config } = services
+/** How long what ended without an effect is still shown. */
+const KEPT_MS = 30 * 86_400_000
+
+/** Takes no input; safe to run at any time, also twice at once. One thing that cannot be forgotten holds up no other. */
+export async function forgetWhatIsOld(services: Services): Promise<void> {
+  const { db, config, log } = services
   const now = services.clock.now()
-  await forgetOldAnswers(services)
-  await forgetOldCodes(db, now)
-  await forgetOldFailures(db, now)
-  await forgetRetiredTokens(db, now)
-  await forgetOldLinks(db, now)
-  await forgetOldEvents(db, now, config.eventDays)
+  const before = new Date(now.getTime() - KEPT_MS)
+  const forget: (() => Promise<void>)[] = [
+    () => forgetOldAnswers(services),
+    () => forgetOldCodes(db, now),
+    () => forgetOldFailures(db, now),
+    () => forgetRetiredTokens(db, now),
+    () => forgetOldLinks(db, now),
+    () => forgetOldEvents(db, now, config.eventDays),
+    () => forgetFullBuckets(services),
+    () => forgetUnpaidOrders(db, before),
+    () => forgetUnpaidInvoices(db, before),
+    () => forgetDeletedWebhooks(db, before),
+    () => forgetEndedTokens(db, before),
+  ]
+  for (const each of forget) {
+    await each().catch((error) => log.error({ err: error }, 'Forgetting something that is old failed'))
+  }
 }
 
 /** Ends the pause of a loop whenever the topic is announced, until the signal. */

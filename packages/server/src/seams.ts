@@ -56,6 +56,8 @@ export interface Ordering {
   checkRoom(db: Queryable, services: Services, orderId: string): Promise<void>
   /** Ends an order that awaits payment and cannot begin, and tells its account why; another one stays as it is. */
   failOrder(tx: Transaction, services: Services, orderId: string, reason: string): Promise<void>
+  /** Ends an order that still awaits payment. The balance must be locked. */
+  cancelUnpaid(tx: Transaction, orderId: string): Promise<void>
   /** What is locked before a balance that a renewal is paid from. */
   lockService(tx: Transaction, serviceId: string): Promise<void>
   /**

@@ -216,6 +216,29 @@ export async function forgetRetiredTokens(db: Queryable, now: Date): Promise<voi
   await db.query('delete from retired_token where good_until <= $1', [now])
 }
 
+/**
+ * Forgets tokens that expired or were revoked before a moment. One that has tokens below it goes after them; one whose
+ * budget counts for a machine or a sandbox goes after that.
+ */
+export async function forgetEndedTokens(db: Queryable, before: Date): Promise<void> {
+  await db.query(
+    `with gone as (
+       select id from token
+       where least(expires_at, revoked_at) < $1 and not is_umbrella
+         and not exists (select from token below where below.parent_id = token.id)
+         and not exists (select from vps_order where vps_order.token_id = token.id)
+         and not exists (select from vps where vps.renewer_id = token.id)
+         and not exists (select from console_link where console_link.token_id = token.id)
+         and not exists (select from sandbox where token.id = any(sandbox.counted_for) and sandbox.ended_at is null)
+     ),
+       budgets as (delete from token_budget using gone where token_id = gone.id),
+       spendings as (delete from token_spending using gone where token_id = gone.id),
+       texts as (delete from retired_token using gone where token_id = gone.id)
+     delete from token using gone where token.id = gone.id`,
+    [before],
+  )
+}
+
 const countOf = (value: bigint | null) => (value === null ? null : Number(value))
 
 /** A token as its owner and those above it see it. */

@@ -6,7 +6,7 @@ export interface DepositAddress {
   /** Lower-case. */
   address: string
   account_id: string
-  /** Null: the account's own. */
+  /** Null: the account's own. The invoice itself may be forgotten. */
   invoice_id: string | null
 }
 

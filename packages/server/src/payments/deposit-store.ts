@@ -37,7 +37,8 @@ const COLUMNS = `id, chain_id, tx_hash, log_index, block_number::integer, block_
 
 /**
  * Writes down a transfer to one of our addresses. One that is known already is only brought up to date: where it is
- * now, and that it is back when the chain had dropped it.
+ * now, and that it is back when the chain had dropped it. One to the address of an invoice that is forgotten belongs to
+ * the account alone.
  * @returns whether that changed anything
  */
 export async function recordDeposit(
@@ -49,9 +50,10 @@ export async function recordDeposit(
   const { rows } = await tx.query<{ account_id: string; invoice_id: string | null }>(
     `insert into deposit (id, chain_id, tx_hash, log_index, block_number, block_hash, token, token_address, address,
        account_id, invoice_id, amount, seen_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11, (
-       select id from invoice where account_id = $10 and kind = 'topup' order by id desc limit 1
-     )), $12, $13)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (
+       select id from invoice where case when $11::text is null then account_id = $10 and kind = 'topup' else id = $11 end
+       order by id desc limit 1
+     ), $12, $13)
      on conflict (chain_id, tx_hash, log_index) do update set
        block_number = excluded.block_number,
        block_hash = excluded.block_hash,

@@ -161,5 +161,19 @@ export async function overdueInvoices(db: Queryable, now: Date): Promise<{ id: s
   return rows
 }
 
+/**
+ * Forgets invoices that ended before a moment and that nothing was ever paid for. Their addresses stay, and with them
+ * what still arrives there.
+ */
+export async function forgetUnpaidInvoices(db: Queryable, before: Date): Promise<void> {
+  await db.query(
+    `delete from invoice where status in ('expired', 'cancelled') and expires_at < $1
+       and not exists (select from deposit where deposit.invoice_id = invoice.id)
+       and not exists (select from x402_payment where x402_payment.invoice_id = invoice.id)
+       and not exists (select from vps_order where vps_order.invoice_id = invoice.id)`,
+    [before],
+  )
+}
+
 /** Whether any payment for it was seen that the chain did not take back. */
 export const isTouched = (invoice: Invoice) => invoice.received > 0n || invoice.pending > 0n

@@ -216,6 +216,32 @@ describe('events', () => {
     expect(events.map(({ name, data }) => data.state ?? name)).toEqual(['cancelled', 'end'])
   })
 
+  test('behavior: five streams of an invoice at a time; the sixth is told when to come back', async () => {
+    const { path } = await topup()
+    const other = await topup()
+    const open = async (at: string) => {
+      const end = new AbortController()
+      const response = await fetch(`${origin}${at}/events`, { signal: end.signal })
+      return { response, end: () => end.abort() }
+    }
+    const streams = await Promise.all(Array.from({ length: 5 }, () => open(path)))
+    expect(streams.map(({ response }) => response.status)).toEqual(Array(5).fill(200))
+    const { response } = await open(path)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '15'])
+    expect((await response.json()).code).toBe('rate_limited')
+    const elsewhere = await open(other.path)
+    expect(elsewhere.response.status).toBe(200)
+    streams[0]!.end()
+    let again = 429
+    for (let tries = 0; again === 429 && tries < 100; tries++) {
+      const next = await open(path)
+      again = next.response.status
+      streams.push(next)
+    }
+    expect(again).toBe(200)
+    for (const stream of [...streams, elsewhere]) stream.end()
+  })
+
   test('behavior: a service that ends closes its streams, without saying that it is over', async () => {
     const ending = await startTestService({ chains: service.services.chains })
     const at = await ending.app.listen({ host: '127.0.0.1', port: await freePort() })

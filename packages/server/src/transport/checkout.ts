@@ -7,10 +7,13 @@ import { payFromFaucet } from '../chain/pay-from-faucet.ts'
 import { OperationError } from '../errors.ts'
 import { checkoutEvents, checkoutView } from '../payments/checkout-view.ts'
 import type { Services } from '../services.ts'
+import { countStreams } from './count-streams.ts'
 
 /** Proxies and browsers give a silent connection up. */
 const KEEP_ALIVE_MS = 15_000
 const RECONNECT_MS = 2_000
+/** People look at an invoice in a few places; each stream holds a connection and asks the database. */
+const MOST_STREAMS = 5
 
 /** Whoever knows the secret sees the invoice, so the address goes nowhere: to no other site and into no cache. */
 const PRIVATE = {
@@ -63,10 +66,13 @@ export function registerCheckout(app: FastifyInstance, services: Services): void
 
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
+  const takeStream = countStreams(MOST_STREAMS, { of: 'invoice', retryAfter: KEEP_ALIVE_MS / 1000 })
   app.get('/checkout/:secret/events', async (request: BySecret, reply) => {
-    await demandView(services, request.params.secret)
+    const { secret } = request.params
+    await demandView(services, secret)
+    const giveBack = takeStream(secret)
     reply.hijack()
-    await streamEvents(services, request.params.secret, reply, closing.signal)
+    await streamEvents(services, secret, reply, closing.signal).finally(giveBack)
   })
 
   if (services.demo) registerDemoPay(app, services, services.demo)

@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify'
 import { authenticate } from '../account/authenticate.ts'
 import type { Dispatch } from '../dispatch.ts'
 import { failureAnswer } from '../dispatch.ts'
-import { OperationError } from '../errors.ts'
 import { type EventView, eventsAfter, eventsOf, lastPosition } from '../events/event-store.ts'
 import { numberEvents } from '../events/number-events.ts'
 import type { Services } from '../services.ts'
+import { countStreams } from './count-streams.ts'
 import { bearerToken } from './rest.ts'
 import { beginEvents, eventText, goneOf, HEARTBEAT, HEARTBEAT_MS, writeEvent } from './write-events.ts'
 
@@ -27,7 +27,7 @@ export function registerEventStream(
   dispatch: Dispatch,
   { heartbeatMs = HEARTBEAT_MS } = {},
 ): void {
-  const open = new Map<string, number>()
+  const takeStream = countStreams(MOST_STREAMS, { of: 'account', retryAfter: HEARTBEAT_MS / 1000 })
   const end = new AbortController()
   app.addHook('preClose', async () => end.abort())
 
@@ -49,16 +49,14 @@ export function registerEventStream(
     const caller = status === 200 && (await authenticate(services, token!))?.caller
     if (!caller) return reply.code(status).headers(headers).send(body)
     const { accountId } = caller
-    const streams = open.get(accountId) ?? 0
-    if (streams >= MOST_STREAMS) {
-      const error = new OperationError('rate_limited', `${MOST_STREAMS} streams of this account are open`, {
-        retryAfter: HEARTBEAT_MS / 1000,
-      })
+    let giveBack: () => void
+    try {
+      giveBack = takeStream(accountId)
+    } catch (error) {
       const refusal = failureAnswer(services, error, request.id)
       return reply.code(refusal.status).headers(refusal.headers).send(refusal.body)
     }
 
-    open.set(accountId, streams + 1)
     const out = beginEvents(request, reply, headers)
     try {
       await follow(services, out, {
@@ -72,9 +70,7 @@ export function registerEventStream(
       services.log.error({ err: error, requestId: request.id }, 'A stream of events broke')
     } finally {
       out.end()
-      const left = (open.get(accountId) ?? 1) - 1
-      if (left > 0) open.set(accountId, left)
-      else open.delete(accountId)
+      giveBack()
     }
     return reply
   })

@@ -10,6 +10,8 @@ import { startTestService, type TestService } from '../testing.ts'
 const ORDERS = 50
 const PRICE = 3_000_000n
 const PAID = 7
+/** As many as may wait for their payment. */
+const UNPAID = 5
 /** Short of an eighth order by a micro-dollar. */
 const BALANCE = PRICE * 8n - 1n
 
@@ -60,9 +62,9 @@ describe('fifty orders at the same moment, of a balance that covers seven', () =
     limited = await start({})
   })
 
-  test('default: with a limit above fifty, seven are paid and forty-three answer 402', async () => {
+  test('default: with a limit above fifty, seven are paid, five answer 402 and the others 409', async () => {
     const answers = await unlimited.orderAll()
-    expect(statusesOf(answers)).toEqual({ 200: PAID, 402: ORDERS - PAID })
+    expect(statusesOf(answers)).toEqual({ 200: PAID, 402: UNPAID, 409: ORDERS - PAID - UNPAID })
     for (const { body } of answers.filter(({ status }) => status === 402)) {
       expect(body).toMatchObject({
         code: 'insufficient_balance',
@@ -76,7 +78,7 @@ describe('fifty orders at the same moment, of a balance that covers seven', () =
     expect((await unlimited.ask('/balance')).body).toMatchObject({ balance: '2.999999', held: '21.00' })
     const orders = await ordersOf(unlimited)
     expect(orders.get('provisioning')).toHaveLength(PAID)
-    expect(orders.get('awaiting_payment')).toHaveLength(ORDERS - PAID)
+    expect(orders.get('awaiting_payment')).toHaveLength(UNPAID)
 
     await unlimited.service.reconcile()
     expect(unlimited.service.driver.machines.size).toBe(PAID)

@@ -106,6 +106,56 @@ export async function findAwaitingOrder(
   return rows.find(wanted.isSame)
 }
 
+/** How many orders of an account wait for money, and how many were made since a moment and never paid. */
+export async function countUnpaidOrders(
+  tx: Transaction,
+  accountId: string,
+  { now, since }: { now: Date; since: Date },
+): Promise<{ open: number; recent: number; invoiceId: string | null }> {
+  const { rows } = await tx.query<{ open: number; recent: number; invoice_id: string | null }>(
+    `select count(*) filter (where is_open)::integer as open, count(*) filter (where created_at > $3)::integer as recent,
+       (array_agg(invoice_id order by created_at, id) filter (where is_open))[1] as invoice_id
+     from (
+       select id, invoice_id, created_at, status = 'awaiting_payment' and expires_at > $2 as is_open from vps_order
+       where account_id = $1 and hold_id is null and status in ('awaiting_payment', 'expired', 'cancelled')
+     ) unpaid`,
+    [accountId, now, since],
+  )
+  const { open, recent, invoice_id: invoiceId } = rows[0]!
+  return { open, recent, invoiceId }
+}
+
+/** Ends an order that still awaits payment. */
+export async function cancelUnpaidOrder(tx: Transaction, id: string): Promise<void> {
+  await tx.query(
+    `update vps_order set status = 'cancelled', user_data = null where id = $1 and status = 'awaiting_payment'`,
+    [id],
+  )
+}
+
+/**
+ * Forgets orders that ended unpaid before a moment, and that a token which ended before it ordered a machine that is
+ * gone since before it.
+ */
+export async function forgetUnpaidOrders(db: Queryable, before: Date): Promise<void> {
+  await db.query(
+    `delete from vps_order where status in ('expired', 'cancelled') and expires_at < $1 and hold_id is null
+       and not exists (select from vps where vps.order_id = vps_order.id)`,
+    [before],
+  )
+  const isOver = `least(token.expires_at, token.revoked_at) < $1 and vps.status in ('failed', 'deleted')
+    and vps.machine_gone_at < $1`
+  await db.query(
+    `update vps_order set token_id = null from token, vps
+     where vps.order_id = vps_order.id and token.id = vps_order.token_id and ${isOver}`,
+    [before],
+  )
+  await db.query(
+    `update vps set renewer_id = null from token where token.id = vps.renewer_id and ${isOver}`,
+    [before],
+  )
+}
+
 export async function orderById(db: Queryable, id: string): Promise<OrderRow | undefined> {
   const { rows } = await db.query<OrderRow>(`select ${COLUMNS} from vps_order where id = $1`, [id])
   return rows[0]

@@ -206,7 +206,8 @@ describe('the money of an order', () => {
       )
       expect(all.map(({ status }) => status).sort()).toEqual([
         ...Array(covered).fill(200),
-        ...Array(12 - covered).fill(402),
+        ...Array(5).fill(402),
+        ...Array(7 - covered).fill(409),
       ])
       await service.reconcile()
       const { balance, held } = await balanceOf(buyer.token)
@@ -260,7 +261,10 @@ describe('an order that the balance does not cover', () => {
       { ...wanted, boot: 'cold' },
       { hostname: 'web' },
     ]) {
-      expect((await order(other, poor.token)).body.order_id).not.toBe(first.order_id)
+      const { order_id, invoice } = (await order(other, poor.token)).body
+      expect(order_id).not.toBe(first.order_id)
+      // So that the next one is not one too many.
+      await service.ask('POST', `/invoices/${invoice.id}/cancel`, { token: poor.token, body: {} })
     }
     expect(await get('/orders/list', poor.token)).toHaveLength(7)
   })

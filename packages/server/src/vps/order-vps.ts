@@ -2,6 +2,7 @@ import { Invoice } from '@coinrack/contract/invoices.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
+import { OperationError } from '../errors.ts'
 import type { Call, Handler } from '../handler.ts'
 import { checkAutoRenew, mayAutoRenew } from '../ledger/auto-renew.ts'
 import { lockBalance } from '../ledger/balance.ts'
@@ -12,6 +13,7 @@ import { offeredImages } from '../os-images.ts'
 import { checkSshKey } from './check-ssh-key.ts'
 import { findRoom } from './find-room.ts'
 import {
+  countUnpaidOrders,
   findAwaitingOrder,
   insertOrder,
   type OrderRow,
@@ -29,6 +31,9 @@ import { vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 
 const AWAITING_MS = 24 * 3_600_000
+/** Unpaid orders cost their account nothing, so it has few of them at a time, and not many in the life of one. */
+const MOST_UNPAID = 5
+const MOST_UNPAID_A_DAY = 20
 
 type OrderCall = Call<'orderVps'>
 type CatalogPlan = OrderCall['services']['catalog']['plans'][number]
@@ -188,6 +193,7 @@ async function refuseUnpaid(
   isNew: boolean,
   unpaid: NonNullable<ReturnType<typeof judgeBalance>>,
 ): Promise<never> {
+  if (input.create_invoice && isNew) await checkUnpaidOrders(db, services, order.account_id)
   await findRoom(db, services, order)
   const invoice = input.create_invoice ? await invoiceOf(db, services, order, isNew) : null
   throw fail(unpaid.code, unpaid.message, {
@@ -209,6 +215,33 @@ async function refuseUnpaid(
         ]
       : [{ tool: 'topup_balance', why: 'Top up the balance and send the same order again' }],
   })
+}
+
+/** @throws OperationError `unpaid_order_limit` */
+async function checkUnpaidOrders(db: Transaction, { clock }: OrderCall['services'], accountId: string) {
+  const now = clock.now()
+  const since = new Date(now.getTime() - AWAITING_MS)
+  const { open, recent, invoiceId } = await countUnpaidOrders(db, accountId, { now, since })
+  if (open < MOST_UNPAID && recent < MOST_UNPAID_A_DAY) return
+  const isFull = open >= MOST_UNPAID
+  const oldest = { arguments: { invoice_id: invoiceId } }
+  throw new OperationError(
+    'unpaid_order_limit',
+    isFull
+      ? `${MOST_UNPAID} orders of this account wait for their payment`
+      : `${MOST_UNPAID_A_DAY} orders of this account in 24 hours were not paid`,
+    {
+      nextSteps: [
+        ...(isFull
+          ? [
+              { tool: 'pay_invoice', why: 'Pay the oldest unpaid order', ...oldest },
+              { tool: 'cancel_invoice', why: 'Or cancel it', ...oldest },
+            ]
+          : []),
+        { tool: 'topup_balance', why: 'Top up the balance, then send the same order again' },
+      ],
+    },
+  )
 }
 
 /** The invoice to pay for an order: the one it has, or a new one when that was cancelled. */

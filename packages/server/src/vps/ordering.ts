@@ -2,6 +2,7 @@ import type { Ordering } from '../seams.ts'
 import { renewFromBalance } from './billing/renew-vps.ts'
 import { roomFor, taken } from './capacity.ts'
 import { failOrder } from './fail-order.ts'
+import { cancelUnpaidOrder } from './order-store.ts'
 import { checkRoom, payFromBalance } from './pay-order.ts'
 import { chargesOfThoseDue, hasPaid, summary } from './summary.ts'
 import { lockVps } from './vps-store.ts'
@@ -11,6 +12,7 @@ export const ordering: Ordering = {
   payFromBalance,
   checkRoom,
   failOrder,
+  cancelUnpaid: cancelUnpaidOrder,
   async lockService(tx, serviceId) {
     await lockVps(tx, serviceId)
   },

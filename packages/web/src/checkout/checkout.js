@@ -68,13 +68,26 @@ function refreshInTurn() {
   queue = queue.then(refreshSurely)
 }
 
+const LISTEN_AGAIN_MS = 15_000
+let events
+let again
+
 /** The server ends the stream when nothing can change any more; until then the browser connects again by itself. */
 function listen() {
-  const events = new EventSource(main.dataset.events)
+  events = new EventSource(main.dataset.events)
   events.addEventListener('view', refreshInTurn)
-  events.addEventListener('end', () => events.close())
-  addEventListener('pagehide', () => events.close(), { once: true })
-  addEventListener('pageshow', (event) => event.persisted && listen(), { once: true })
+  events.addEventListener('end', stopListening)
+  events.addEventListener('error', () => {
+    // Refused, as when the page is open in too many places: the browser does not connect again.
+    if (events.readyState !== EventSource.CLOSED) return
+    refreshInTurn()
+    again = setTimeout(listen, LISTEN_AGAIN_MS)
+  })
+}
+
+function stopListening() {
+  events.close()
+  clearTimeout(again)
 }
 
 async function copy(button) {
@@ -115,5 +128,7 @@ document.addEventListener('submit', (event) => {
   event.preventDefault()
   payFromFaucet(event.target)
 })
+addEventListener('pagehide', stopListening)
+addEventListener('pageshow', (event) => event.persisted && listen())
 writeTimes()
 listen()

@@ -45,6 +45,16 @@ export async function deleteWebhookRow(tx: Transaction, id: string, at: Date): P
   await tx.query(`delete from webhook_delivery where webhook_id = $1 and status = 'pending'`, [id])
 }
 
+/** Forgets webhooks that were deleted before a moment, with what was delivered to them. */
+export async function forgetDeletedWebhooks(db: Queryable, before: Date): Promise<void> {
+  await db.query(
+    `with gone as (select id from webhook where deleted_at < $1),
+       deliveries as (delete from webhook_delivery using gone where webhook_id = gone.id)
+     delete from webhook using gone where webhook.id = gone.id`,
+    [before],
+  )
+}
+
 /** Newest first, those before the `before` id. */
 export async function deliveriesOf(
   db: Queryable,
