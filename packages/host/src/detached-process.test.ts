@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -46,6 +47,22 @@ test('default: starts, is found again, and ends', async () => {
   await stopDetached(pidFile)
   await expect(adoptDetached(pidFile)).resolves.toBeUndefined()
   expect(await commandLine(pid)).toBe('')
+})
+
+test('behavior: to see that it still runs no program is started', async () => {
+  const pid = await startDetached({ ...sleeper(), command: 'sleep', args: ['60'] })
+  const started: unknown[] = []
+  const count = (message: unknown) => started.push(message)
+  subscribe('child_process', count)
+  try {
+    for (let asked = 0; asked < 5; asked++) expect(await adoptDetached(pidFile)).toBe(pid)
+    expect(started).toHaveLength(0)
+    process.kill(pid, 'SIGKILL')
+    await waitUntil(async () => (await adoptDetached(pidFile)) === undefined)
+    expect(started.length).toBeGreaterThan(0)
+  } finally {
+    unsubscribe('child_process', count)
+  }
 })
 
 test('behavior: open files go with it, as descriptors from 4 on', async () => {

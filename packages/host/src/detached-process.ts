@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asUser, type RunAs } from './as-user.ts'
 import { programEnvironment } from './environment.ts'
+import { isShownLocked } from './held-lock.ts'
 import { CommandError, runCommand } from './run-command.ts'
 
 /*
@@ -103,7 +104,8 @@ export async function startDetached(program: DetachedProgram): Promise<number> {
 
 /** The process id of the program of this pid file while it runs, else undefined. */
 export async function adoptDetached(pidFile: string): Promise<number | undefined> {
-  if (await becomesFree(pidFile, 0)) return undefined
+  // Asked all the time of what runs, so it starts a program only where the kernel's list does not say.
+  if (!(await isShownLocked(pidFile)) && (await becomesFree(pidFile, 0))) return undefined
   const pid = await readPid(pidFile)
   return pid !== undefined && isAlive(pid) ? pid : undefined
 }
