@@ -89,7 +89,7 @@ export const account = {
     idempotent: false,
     input: z.strictObject({ email: Email }),
     output: z.object({ message: z.string(), expires_in: z.number().int().describe('Seconds') }),
-    errors: ['invalid_email', 'reserved_email'],
+    errors: ['invalid_email', 'reserved_email', 'mail_unavailable'],
     example: { email: 'agent@rackmail.net' },
     next: () => [{ tool: 'verify_login_code', why: 'Exchange the code from the mail for a token' }],
   }),

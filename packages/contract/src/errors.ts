@@ -181,13 +181,27 @@ export const errors = {
     fix: 'Repeat with the same payment later, or top up without method x402; nothing was taken.',
   },
   rdns_unavailable: { status: 503, fix: 'Ask the operator: reverse names cannot be set here.' },
+  mail_unavailable: {
+    status: 503,
+    fix: 'Ask for another code after the seconds in Retry-After, or log in with a password.',
+  },
+  overloaded: {
+    status: 503,
+    fix: 'Wait for the seconds in Retry-After, then send the same request again; nothing was done.',
+  },
   capacity: { status: 503, fix: 'Try a smaller plan, or again later; nothing was charged.' },
 } as const satisfies Record<string, { status: number; fix: string }>
 
 export type ErrorCode = keyof typeof errors
 
 /** What any operation may answer, so that no declaration repeats it. */
-export const commonErrors = ['malformed_json', 'invalid_input', 'rate_limited', 'internal'] as const
+export const commonErrors = [
+  'malformed_json',
+  'invalid_input',
+  'rate_limited',
+  'internal',
+  'overloaded',
+] as const
 export const accountErrors = [
   'unauthorized',
   'account_suspended',

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import { shareOf } from './database/pool.ts'
 import { createDispatch } from './dispatch.ts'
 import { handlers, paidHandlers } from './handlers.ts'
 import { type Metrics, measured } from './metrics.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 import type { Readiness } from './readiness.ts'
 import type { Services } from './services.ts'
+import { createSlots } from './slots.ts'
 import { registerCheckout } from './transport/checkout.ts'
 import { registerConsole } from './transport/console.ts'
 import { registerEventStream } from './transport/event-stream.ts'
@@ -20,10 +22,15 @@ import { createServer } from './transport/server.ts'
 import { registerUpgrades, type Upgrade } from './transport/upgrades.ts'
 import { version } from './version.ts'
 
+/** How many connections to the database those without a token have together, and how long one waits for one of them. */
+const STRANGERS = { most: 6, waitMs: 2_000 }
+
 /** The whole HTTP face of the service, not listening yet. */
 export function createApp(services: Services, readiness: Readiness, metrics: Metrics): FastifyInstance {
+  const shared = shareOf(services.db, createSlots(STRANGERS))
+  const strangers = { db: shared, limiter: createRateLimiter({ ...services, db: shared }) }
   const dispatch = measured(
-    createDispatch(services, { handlers, paidHandlers }, createRateLimiter(services)),
+    createDispatch(services, { handlers, paidHandlers }, createRateLimiter(services), strangers),
     metrics,
   )
   const upgrades: Upgrade[] = []
@@ -34,7 +41,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   registerOtherForms(app, dispatch)
   registerRest(app, dispatch)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
-  registerCheckout(app, services)
+  registerCheckout(app, Object.create(services, { db: { value: shared } }))
   registerSandboxFiles(app, services, dispatch)
   upgrades.push(registerConsole(app, services), passOn, registerPreviews(app, services))
   registerUpgrades(app, services, upgrades)

@@ -1,10 +1,11 @@
 import type { ErrorCode } from '@coinrack/contract/errors.ts'
 import { basePath, type OperationName, operations } from '@coinrack/contract/index.ts'
 import type { Operation } from '@coinrack/contract/operation.ts'
+import type pg from 'pg'
 import { z } from 'zod'
 import { type Authenticated, authenticate } from './account/authenticate.ts'
 import { readUntil } from './database/changes.ts'
-import { inTransaction, type Queryable, type Transaction } from './database/transaction.ts'
+import { inTransaction, type Queryable } from './database/transaction.ts'
 import { type ErrorOptions, errorBody, OperationError } from './errors.ts'
 import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
 import {
@@ -16,6 +17,7 @@ import {
   remember,
   replaceAnswer,
   replay,
+  storedAnswer,
 } from './idempotency.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
 import { resourceRow } from './resources.ts'
@@ -40,8 +42,21 @@ export interface Request {
   stream?: OutputStream
 }
 
-/** What a handler has done, and what its answer waits for once that is committed. */
+/** What those without a token have of the service: a share of its connections. */
+export interface Strangers {
+  db: pg.Pool
+  limiter: RateLimiter
+}
+
+/** A handler with its call. */
 interface Work {
+  /** Does what is slow, before the transaction. @returns what `run` is to be given */
+  prepare: (() => Promise<unknown>) | undefined
+  run(db: Queryable, prepared?: unknown): Promise<Done>
+}
+
+/** What a handler has done, and what its answer waits for once that is committed. */
+interface Done {
   body: Record<string, unknown>
   finish: (() => Promise<Record<string, unknown>>) | undefined
 }
@@ -71,6 +86,7 @@ export function createDispatch(
   services: Services,
   { handlers, paidHandlers }: { handlers: Handlers; paidHandlers: PaidHandlers },
   limiter: RateLimiter,
+  strangers: Strangers,
 ): Dispatch {
   const inputs = new Map(Object.entries(operations).map(([name, op]) => [name, compileInput(op)]))
 
@@ -78,8 +94,10 @@ export function createDispatch(
     const op: Operation = operations[name]
     const { caller, row } = await identify(op, request)
     if (caller) Object.assign(begun.headers, headersFor(caller))
-    begun.taken = await limiter.take(op.rate, caller?.accountId, request.address)
+    const limits = caller ? limiter : strangers.limiter
+    begun.taken = await limits.take(op.rate, caller?.accountId, request.address)
     Object.assign(begun.headers, begun.taken.headers)
+    const world = caller ? services : { ...services, db: strangers.db }
 
     const raw = request.input()
     if (op.resource) checkOwner(op, row, caller!)
@@ -100,53 +118,53 @@ export function createDispatch(
       const body = encodeOutput(op, output)
       return row?.delegated ? withoutBilling(body) : body
     }
-    const work = async (db: Queryable): Promise<Work> => {
-      let finish: (() => Promise<unknown>) | undefined
-      // Types tie each handler to its own call; here it is any of them.
-      const handler = (isPaid ? paidHandlers[name as never] : handlers[name]) as (
-        call: object,
-      ) => Promise<unknown>
-      const output = await handler({
-        input,
-        caller,
-        resource: row,
-        db,
-        services,
-        until,
-        ...(isPaid ? { payment } : {}),
-        stream: request.stream,
-        afterCommit: (wait: () => Promise<unknown>) => {
-          finish = wait
-        },
-        fail: (code: ErrorCode, message: string, options?: ErrorOptions) => {
-          throw new OperationError(code, message, options)
-        },
-      })
-      return { body: bodyOf(output), finish: finish && (async () => bodyOf(await finish!())) }
+    // Types tie each handler to its own call; here it is any of them.
+    const handler = (isPaid ? paidHandlers[name as never] : handlers[name]) as AnyHandler
+    const call = {
+      input,
+      caller,
+      resource: row,
+      db: world.db,
+      services: world,
+      fail: (code: ErrorCode, message: string, options?: ErrorOptions) => {
+        throw new OperationError(code, message, options)
+      },
     }
-    if (op.method === 'GET') return { status: 200, body: (await work(services.db)).body, headers: {} }
+    const work: Work = {
+      prepare: handler.prepare && (() => handler.prepare!(call)),
+      async run(db, prepared) {
+        let finish: (() => Promise<unknown>) | undefined
+        const afterCommit = (wait: () => Promise<unknown>) => {
+          finish = wait
+        }
+        const { stream } = request
+        const output = await handler(
+          { ...call, db, until, ...(isPaid ? { payment } : {}), stream, afterCommit },
+          prepared,
+        )
+        return { body: bodyOf(output), finish: finish && (async () => bodyOf(await finish!())) }
+      },
+    }
+    if (op.method === 'GET') return { status: 200, body: (await work.run(world.db)).body, headers: {} }
     const idempotency: Idempotency | undefined =
       caller && request.idempotencyKey !== undefined
         ? { accountId: caller.accountId, key: request.idempotencyKey, operation: name, input: raw }
         : undefined
-    return op.onMachine || isPaid ? runOutside(work, idempotency) : runWrite(work, idempotency)
+    return op.onMachine || isPaid ? runOutside(work, idempotency) : runWrite(world.db, work, idempotency)
   }
 
   /** Runs what acts on a machine or is paid, which may take long, in no transaction. Its answer is remembered like any other. */
-  async function runOutside(
-    work: (db: Queryable) => Promise<Work>,
-    idempotency: Idempotency | undefined,
-  ): Promise<Answer> {
-    if (!idempotency) return { status: 200, body: (await work(services.db)).body, headers: {} }
+  async function runOutside(work: Work, idempotency: Idempotency | undefined): Promise<Answer> {
+    if (!idempotency) return { status: 200, body: (await work.run(services.db)).body, headers: {} }
     const stored = await inTransaction(services.db, async (tx) => {
       const answer = await replay(tx, services, idempotency)
       if (!answer) await beginRun(tx, services, idempotency)
       return answer
     })
-    if (stored) return { status: 200, body: stored, headers: { 'idempotent-replayed': 'true' } }
+    if (stored) return replayed(stored)
     const stopKeeping = keepRun(services, idempotency)
     try {
-      const { body } = await work(services.db)
+      const { body } = await work.run(services.db)
       await remember(services.db, services, idempotency, body)
       return { status: 200, body, headers: {} }
     } catch (error) {
@@ -158,19 +176,20 @@ export function createDispatch(
   }
 
   /** Runs a write in one transaction, with its idempotency record. */
-  async function runWrite(
-    work: (tx: Transaction) => Promise<Work>,
-    idempotency: Idempotency | undefined,
-  ): Promise<Answer> {
+  async function runWrite(db: pg.Pool, work: Work, idempotency: Idempotency | undefined): Promise<Answer> {
+    // What was answered before is not prepared again: it may rest on what has changed since.
+    const before = work.prepare && idempotency && (await storedAnswer(db, services, idempotency))
+    if (before) return replayed(before)
+    const prepared = await work.prepare?.()
     let kept: OperationError | undefined
-    let finish: Work['finish']
-    const answer = await inTransaction(services.db, async (tx): Promise<Answer> => {
+    let finish: Done['finish']
+    const answer = await inTransaction(db, async (tx): Promise<Answer> => {
       kept = undefined
       finish = undefined
       const stored = idempotency && (await replay(tx, services, idempotency))
-      if (stored) return { status: 200, body: stored, headers: { 'idempotent-replayed': 'true' } }
+      if (stored) return replayed(stored)
       try {
-        const done = await work(tx)
+        const done = await work.run(tx, prepared)
         finish = done.finish
         if (idempotency) await remember(tx, services, idempotency, done.body)
         return { status: 200, body: done.body, headers: {} }
@@ -186,7 +205,7 @@ export function createDispatch(
 
   /** Waits for what a committed write has begun: the answer is what came of it. */
   async function finishWrite(
-    finish: NonNullable<Work['finish']>,
+    finish: NonNullable<Done['finish']>,
     idempotency: Idempotency | undefined,
   ): Promise<Record<string, unknown>> {
     try {
@@ -208,7 +227,7 @@ export function createDispatch(
     const wanted = op.resource && resourceRow(op.resource, request.resourceId)
     const authenticated = await authenticate(services, request.token, wanted)
     if (authenticated) return authenticated
-    await limiter.takeBadToken(request.address)
+    await strangers.limiter.takeBadToken(request.address)
     throw new OperationError('unauthorized', 'The token is not valid: unknown, expired or revoked')
   }
 
@@ -228,6 +247,17 @@ const REFUSED = [403, 404, 409, 422]
 /** Whether a call was refused without an effect, so that it does not use up the limit of what it asked for. */
 const isPlainRefusal = (error: unknown) =>
   error instanceof OperationError && REFUSED.includes(error.status) && !error.options.keepEffects
+
+interface AnyHandler {
+  (call: object, prepared: unknown): Promise<unknown>
+  prepare?(call: object): Promise<unknown>
+}
+
+const replayed = (body: Record<string, unknown>): Answer => ({
+  status: 200,
+  body,
+  headers: { 'idempotent-replayed': 'true' },
+})
 
 /** Turns what was thrown into an answer. What the contract does not know is logged, and says nothing of itself. */
 export function failureAnswer(services: Services, error: unknown, requestId: string): Answer {

@@ -50,7 +50,10 @@ export interface Call<N extends OperationName> {
   caller: Public<N> extends true ? Caller | undefined : Caller
   /** What was read of the resource with the token, as JSON. The caller owns it. */
   resource: Operations[N] extends { resource: infer R extends Resource } ? ResourceRows[R] : undefined
-  /** Of a write: one transaction, committed when the handler returns. Of a read or of what acts on a machine: the pool. */
+  /**
+   * Of a write: one transaction, committed when the handler returns. Inside it statements only: slow work is done before
+   * it, see `preparedHandler`, or after it. Of a read or of what acts on a machine: the pool.
+   */
   db: Operations[N] extends { method: 'GET' } | { onMachine: true } ? Queryable : Transaction
   services: Services
   until: UntilReached
@@ -65,7 +68,29 @@ export interface Call<N extends OperationName> {
   fail(code: DeclaredError<Operations[N]>, message: string, options?: ErrorOptions): never
 }
 
-export type Handler<N extends OperationName> = (call: Call<N>) => Promise<Output<Operations[N]>>
+/** What there is of a call before its transaction begins. `db` is the pool. */
+export type CallToPrepare<N extends OperationName> = Pick<
+  Call<N>,
+  'input' | 'caller' | 'resource' | 'services' | 'fail'
+> & { db: Queryable }
+
+export interface Handler<N extends OperationName> {
+  /** @param prepared what `prepare` answered */
+  (call: Call<N>, prepared?: unknown): Promise<Output<Operations[N]>>
+  prepare?(call: CallToPrepare<N>): Promise<unknown>
+}
+
+/**
+ * The handler of a write that needs something slow, such as a key derivation: that is done before the transaction, once,
+ * however often the transaction is repeated, and changes nothing. What it rests on may have changed when the transaction
+ * begins, so `write` looks again.
+ */
+export function preparedHandler<N extends OperationName, P>(
+  prepare: (call: CallToPrepare<N>) => Promise<P>,
+  write: (call: Call<N>, prepared: P) => Promise<Output<Operations[N]>>,
+): Handler<N> {
+  return Object.assign((call: Call<N>, prepared?: unknown) => write(call, prepared as P), { prepare })
+}
 
 type PaidName = { [N in OperationName]: Operations[N] extends { x402: true } ? N : never }[OperationName]
 

@@ -31,15 +31,26 @@ export async function replay(
       fields: { details: [{ path: 'Idempotency-Key', message: `Expected 1 to ${LONGEST_KEY} characters` }] },
     })
   }
-  const keyHash = hashKey(call)
   const { rows: locks } = await tx.query<{ locked: boolean }>(
     'select pg_try_advisory_xact_lock($1::bigint) as locked',
-    [keyHash.readBigInt64BE()],
+    [hashKey(call).readBigInt64BE()],
   )
   if (!locks[0]?.locked) throw isRunning()
-  const { rows } = await tx.query<{ input_hash: Buffer; answer: Buffer | null }>(
+  return storedAnswer(tx, services, call)
+}
+
+/**
+ * The answer that this key was given before, if any, read without a lock: the call may be running at this moment.
+ * @throws OperationError `idempotency_key_reused`
+ */
+export async function storedAnswer(
+  db: Queryable,
+  services: Services,
+  call: Idempotency,
+): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await db.query<{ input_hash: Buffer; answer: Buffer | null }>(
     'select input_hash, answer from idempotent_answer where account_id = $1 and key_hash = $2',
-    [call.accountId, keyHash],
+    [call.accountId, hashKey(call)],
   )
   const stored = rows[0]
   if (!stored) return undefined

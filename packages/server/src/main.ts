@@ -12,6 +12,7 @@ import { serviceUser } from '@coinrack/host/service-user.ts'
 import { type Logger, pino } from 'pino'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { createHashing } from './account/hashing.ts'
 import { fileMailer, smtpMailer } from './account/mailer.ts'
 import { atMostEvery } from './at-most-every.ts'
 import type { Catalog } from './catalog/catalog.ts'
@@ -51,6 +52,8 @@ import { nsupdateReverseDns } from './vps/rdns/nsupdate.ts'
  */
 
 const POOL_SIZE = 20
+/** How long a request waits for others to derive their keys. */
+const HASHING_WAIT_MS = 2_000
 const PREPARE_AGAIN_MS = 60_000
 const LAST_LINES = 4
 const KEEP_TEMPLATE_MS = 600_000
@@ -156,6 +159,7 @@ async function main(): Promise<void> {
     mailer: config.smtpUrl
       ? smtpMailer(config.smtpUrl, config.mailFrom)
       : fileMailer(dataLayout(dataFolder).mail, config.mailFrom, { clock, random, log }),
+    hashing: createHashing({ waitMs: HASHING_WAIT_MS }),
     lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
     log,
     catalog: sellable(await readCatalog(config.catalogFile), config),

@@ -9,6 +9,7 @@ import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
+import type { Hashing } from './account/hashing.ts'
 import type { Mailer } from './account/mailer.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { OfferedPlan } from './catalog/offer.ts'
@@ -47,6 +48,7 @@ export interface Services {
   sealer: Sealer
   receiptKey: ReceiptKey
   mailer: Mailer
+  hashing: Hashing
   /** All addresses of a host name, as the host asks for them. */
   lookup(host: string): Promise<string[]>
   log: Logger

@@ -14,6 +14,7 @@ import {
 } from '@coinrack/compute/fake/sandbox-runtime.ts'
 import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import { pino } from 'pino'
+import { createHashing } from './account/hashing.ts'
 import type { Mail, Mailer } from './account/mailer.ts'
 import { atMostEvery } from './at-most-every.ts'
 import { parseCatalog, sellable } from './catalog/catalog.ts'
@@ -34,6 +35,7 @@ import { createReceiptKey } from './receipt-key.ts'
 import { sandboxing } from './sandboxes/sandboxing.ts'
 import { createSealer } from './sealer.ts'
 import { type Clock, idMaker, type Services } from './services.ts'
+import { outsideTransactions } from './testing-guard.ts'
 import { ordering } from './vps/ordering.ts'
 import type { ReverseDns } from './vps/rdns/reverse-dns.ts'
 
@@ -67,6 +69,8 @@ export interface WorldOptions {
   driver?: Partial<FakeDriverOptions>
   /** Of the fake runtime; false: this host runs no sandboxes. */
   sandboxes?: Partial<FakeRuntimeOptions> | false
+  /** How long a request waits for others to derive their keys. */
+  hashingWaitMs?: number
   /** Where addresses get their names; nowhere when left out. */
   rdns?: ReverseDns
 }
@@ -105,7 +109,9 @@ export async function createTestWorld(
     newId: idMaker(clock, random),
     sealer: createSealer(config.serverSecret!, random),
     receiptKey: createReceiptKey(config.serverSecret!),
-    mailer,
+    mailer: outsideTransactions('The mail server', mailer),
+    // Patient, for the machines that tests run on have other things to do; the limits of time have a test of their own.
+    hashing: createHashing({ waitMs: options.hashingWaitMs ?? 20_000 }),
     lookup: options.lookup ?? (async () => []),
     log,
     catalog: sellable(parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'), config),

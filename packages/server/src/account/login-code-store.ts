@@ -14,16 +14,21 @@ export async function countCodes(db: Queryable, email: string, since: Date): Pro
   return Number(rows[0]!.count)
 }
 
+/** @returns its id */
 export async function insertCode(
   tx: Transaction,
   code: { email: string; hash: Buffer; createdAt: Date; expiresAt: Date },
-): Promise<void> {
-  await tx.query('insert into login_code (email, hash, created_at, expires_at) values ($1, $2, $3, $4)', [
-    code.email,
-    code.hash,
-    code.createdAt,
-    code.expiresAt,
-  ])
+): Promise<bigint> {
+  const { rows } = await tx.query<{ id: bigint }>(
+    'insert into login_code (email, hash, created_at, expires_at) values ($1, $2, $3, $4) returning id',
+    [code.email, code.hash, code.createdAt, code.expiresAt],
+  )
+  return rows[0]!.id
+}
+
+/** Forgets a code that nobody was sent: it counts for no limit. */
+export async function deleteCode(db: Queryable, id: bigint): Promise<void> {
+  await db.query('delete from login_code where id = $1', [id])
 }
 
 /** The newest codes that can still be used, and counts a try on each: locked until the transaction ends. */

@@ -74,13 +74,14 @@ describe('requestLoginCode', () => {
     const { mailer } = service.services
     service.services.mailer = {
       send: async () => {
-        throw new Error('No mail server')
+        throw new Error('connection refused')
       },
     }
-    const { status, body } = await request()
+    const { status, body, headers } = await request()
     service.services.mailer = mailer
-    expect([status, body.code]).toEqual([500, 'internal'])
-    expect(JSON.stringify(body)).not.toContain('mail server')
+    expect([status, body.code]).toEqual([503, 'mail_unavailable'])
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+    expect(JSON.stringify(body)).not.toContain('connection refused')
     const { rows } = await service.services.db.query('select from login_code where email = $1', [email])
     expect(rows).toHaveLength(0)
   })

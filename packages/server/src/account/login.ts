@@ -1,30 +1,38 @@
-import type { Handler } from '../handler.ts'
+import { type Handler, preparedHandler } from '../handler.ts'
 import { accountByEmail, accountById } from './account-store.ts'
-import { BLOCKED_S, checkPassword } from './check-password.ts'
+import { BLOCKED_S, countPassword } from './count-password.ts'
 import { judgeEmail } from './email-policy.ts'
 import { openSession } from './open-session.ts'
+import { verifyPassword } from './password.ts'
 import { lockTokens } from './token-store.ts'
 
 /** An unknown address and a wrong password get the same answer after the same time. */
-export const login: Handler<'login'> = async ({ input, db, services, fail }) => {
-  const verdict = judgeEmail(input.email, [])
-  const email = 'email' in verdict ? verdict.email : ''
-  const account = await accountByEmail(db, email)
-  const { password } = input
-  const result = await checkPassword(db, services, { email, password, hash: account?.password_hash ?? null })
-  if (result === 'blocked') {
-    throw fail('rate_limited', 'Too many wrong passwords in an hour for this address', {
-      retryAfter: BLOCKED_S,
-    })
-  }
-  if (!account || result === 'wrong') {
-    throw fail('invalid_credentials', 'E-mail and password do not match an account', { keepEffects: true })
-  }
-  // The mailbox may have been proven while the password was checked, which has ended it.
-  await lockTokens(db, account.id)
-  const now = await accountById(db, account.id)
-  if (now.password_hash !== account.password_hash) {
-    throw fail('invalid_credentials', 'E-mail and password do not match an account')
-  }
-  return openSession(db, services, now)
-}
+export const login: Handler<'login'> = preparedHandler(
+  async ({ input, db, services }) => {
+    const verdict = judgeEmail(input.email, [])
+    const email = 'email' in verdict ? verdict.email : ''
+    const account = await accountByEmail(db, email)
+    const good = await services.hashing.strangers.run(() =>
+      verifyPassword(input.password, account?.password_hash ?? null),
+    )
+    return { email, account, good }
+  },
+  async ({ db, services, fail }, { email, account, good }) => {
+    const result = await countPassword(db, services, { email, good })
+    if (result === 'blocked') {
+      throw fail('rate_limited', 'Too many wrong passwords in an hour for this address', {
+        retryAfter: BLOCKED_S,
+      })
+    }
+    if (!account || result === 'wrong') {
+      throw fail('invalid_credentials', 'E-mail and password do not match an account', { keepEffects: true })
+    }
+    // The mailbox may have been proven while the password was checked, which has ended it.
+    await lockTokens(db, account.id)
+    const now = await accountById(db, account.id)
+    if (now.password_hash !== account.password_hash) {
+      throw fail('invalid_credentials', 'E-mail and password do not match an account')
+    }
+    return openSession(db, services, now)
+  },
+)

@@ -1,8 +1,13 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { demandNoTransaction } from '../database/transaction.ts'
 import type { Random } from '../services.ts'
 
-const derive = promisify<string, Uint8Array, number, object, Buffer>(scrypt)
+const scryptKey = promisify<string, Uint8Array, number, object, Buffer>(scrypt)
+const derive: typeof scryptKey = (...args) => {
+  demandNoTransaction('A key derivation')
+  return scryptKey(...args)
+}
 
 /** OWASP Password Storage Cheat Sheet: scrypt with N = 2^17, r = 8, p = 1 (128 MiB for a moment). */
 const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 }

@@ -5,6 +5,8 @@ import type pg from 'pg'
 const folder = new URL('./migrations/', import.meta.url)
 /** Any number: the same for all replicas, so that one migrates and the others wait. */
 const MIGRATION_LOCK = 7_266_342
+/** A day: what a statement may take when the pool says nothing else. */
+const PATIENT = { query_timeout: 86_400_000 }
 
 /**
  * Brings the database to the newest schema: each file of `migrations/` once, in order, each in its own transaction.
@@ -13,7 +15,13 @@ const MIGRATION_LOCK = 7_266_342
 export async function migrate(pool: pg.Pool): Promise<void> {
   const client = await pool.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
+    // A migration may take its time, and the other replicas wait for it.
+    await client.query('set statement_timeout = 0')
+    await client.query({
+      ...PATIENT,
+      text: 'select pg_advisory_lock($1)',
+      values: [MIGRATION_LOCK],
+    })
     await client.query(
       'create table if not exists schema_migration (name text primary key, hash text not null, applied_at timestamptz not null default now())',
     )
@@ -31,7 +39,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
       }
       await client.query('begin')
       try {
-        await client.query(sql)
+        await client.query({ ...PATIENT, text: sql })
         await client.query('insert into schema_migration (name, hash) values ($1, $2)', [name, hash])
         await client.query('commit')
       } catch (error) {
@@ -41,6 +49,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     }
   } finally {
     await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => {})
-    client.release()
+    // Not used again: it has other limits than the rest of the pool.
+    client.release(true)
   }
 }

@@ -1,13 +1,55 @@
 import pg from 'pg'
+import type { Slots } from '../slots.ts'
 
 // Counters and micro-USD are bigint columns: read as bigint, never as number.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
 
+/** How long to wait for a connection, whether to the server or for one that others give back. */
+const CONNECTION_MS = 5_000
+/** A statement that takes longer, waiting for locks included, is ended by PostgreSQL. */
+const STATEMENT_MS = 30_000
+/** For a server that says nothing at all any more. */
+const SILENCE_MS = STATEMENT_MS + 5_000
+/** A transaction whose code is lost holds its locks no longer. */
+const IDLE_TRANSACTION_MS = 60_000
+
 /** A pool of connections. Those that break are replaced; `onError` hears of the ones that were idle. */
 export function openPool(url: string, options: { size: number; onError: (error: Error) => void }): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, max: options.size, idleTimeoutMillis: 60_000 })
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.size,
+    idleTimeoutMillis: 60_000,
+    connectionTimeoutMillis: CONNECTION_MS,
+    statement_timeout: STATEMENT_MS,
+    query_timeout: SILENCE_MS,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+    keepAlive: true,
+  })
   pool.on('error', options.onError)
   // One that breaks while somebody has it says so with the next statement; unheard, the event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+/** The same pool for callers that may have only so many of its connections at the same moment. */
+export function shareOf(pool: pg.Pool, slots: Slots): pg.Pool {
+  const connect = async () => {
+    const done = await slots.take()
+    try {
+      const client = await pool.connect()
+      const release = client.release.bind(client)
+      client.release = (broken) => {
+        client.release = release
+        release(broken)
+        done()
+      }
+      return client
+    } catch (error) {
+      done()
+      throw error
+    }
+  }
+  const query = (...statement: Parameters<pg.Pool['query']>) =>
+    slots.run(() => pool.query(...statement) as unknown as Promise<pg.QueryResult>)
+  return { connect, query } as unknown as pg.Pool
 }

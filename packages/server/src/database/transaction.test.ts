@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openPool } from './pool.ts'
 import { createTestDatabase } from './testing.ts'
-import { inTransaction } from './transaction.ts'
+import { demandNoTransaction, inTransaction } from './transaction.ts'
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>
 let pool: pg.Pool
@@ -72,6 +72,44 @@ test('error: a deadlock that does not end is given up after five times', async (
   })
   await expect(work).rejects.toThrow('deadlock')
   expect(runs).toBe(5)
+})
+
+test('error: slow work and a second transaction are refused inside one, however deep, and not after it', async () => {
+  const slow = async () => {
+    await pool.query('select 1')
+    demandNoTransaction('A key derivation')
+  }
+  await expect(inTransaction(pool, () => Promise.all([slow()]))).rejects.toThrow(
+    'A key derivation was asked for inside a transaction',
+  )
+  await expect(inTransaction(pool, () => inTransaction(pool, async () => {}))).rejects.toThrow(
+    'A transaction of its own was asked for inside a transaction',
+  )
+  let afterwards: Promise<void> | undefined
+  await inTransaction(pool, async (tx) => {
+    afterwards = new Promise((resolve) => setTimeout(resolve, 50)).then(slow)
+    await tx.query('select 1')
+  })
+  await afterwards
+})
+
+test('behavior: a statement that goes on for too long is ended', async () => {
+  const { rows } = await pool.query(
+    `select name, setting::int as ms from pg_settings
+     where name in ('statement_timeout', 'idle_in_transaction_session_timeout') order by name`,
+  )
+  expect(rows).toEqual([
+    { name: 'idle_in_transaction_session_timeout', ms: 60_000 },
+    { name: 'statement_timeout', ms: 30_000 },
+  ])
+})
+
+test('error: when all connections are taken, one waits five seconds for one and no longer', async () => {
+  const taken = await Promise.all(Array.from({ length: 4 }, () => pool.connect()))
+  const begun = performance.now()
+  await expect(pool.query('select 1')).rejects.toThrow('timeout')
+  expect(performance.now() - begun).toBeLessThan(20_000)
+  for (const client of taken) client.release()
 })
 
 test('behavior: a connection that was cut is not used again', async () => {

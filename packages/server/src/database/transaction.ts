@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 
 /** Runs statements: the pool, or one client inside a transaction. */
@@ -18,17 +19,38 @@ const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const ATTEMPTS = 5
 
+/** The transaction that the code which is running belongs to. */
+const current = new AsyncLocalStorage<{ open: boolean }>()
+
+/** Something slow was asked for while a transaction was open: a mistake in the code, not in the request. */
+export class SlowWorkError extends Error {
+  override name = 'SlowWorkError'
+}
+
+/**
+ * Refuses slow work inside a transaction: it would hold a connection of the pool, and locks, for as long as it takes. Do
+ * it before the transaction (see `preparedHandler`), or after the commit.
+ * @param what it is, for the message: "A key derivation"
+ * @throws SlowWorkError
+ */
+export function demandNoTransaction(what: string): void {
+  if (current.getStore()?.open) throw new SlowWorkError(`${what} was asked for inside a transaction`)
+}
+
 /**
  * Runs `work` in one transaction: committed when it returns, rolled back when it throws. Repeated a
  * bounded number of times when PostgreSQL ended it for a deadlock or a serialization failure.
+ * @throws SlowWorkError when a transaction is open already: each would wait for a connection that the others hold
  */
 export async function inTransaction<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  demandNoTransaction('A transaction of its own')
   for (let attempt = 1; ; attempt++) {
     const client = await pool.connect()
+    const transaction = { open: true }
     let broken: Error | undefined
     try {
       await client.query('begin')
-      const result = await work(client as unknown as Transaction)
+      const result = await current.run(transaction, () => work(client as unknown as Transaction))
       await client.query('commit')
       return result
     } catch (error) {
@@ -38,6 +60,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: Transaction) =>
       const { code } = error as { code?: string }
       if ((code !== SERIALIZATION_FAILURE && code !== DEADLOCK) || attempt === ATTEMPTS) throw error
     } finally {
+      transaction.open = false
       client.release(broken)
     }
   }

@@ -114,11 +114,9 @@ describe('GET /events, streamed', () => {
   test('behavior: a heartbeat while nothing happens, and the end of the service ends it', async () => {
     const { token } = await service.customer()
     const app = createServer(service.services, [])
-    const dispatch = createDispatch(
-      service.services,
-      { handlers, paidHandlers },
-      createRateLimiter(service.services),
-    )
+    const limiter = createRateLimiter(service.services)
+    const strangers = { db: service.services.db, limiter }
+    const dispatch = createDispatch(service.services, { handlers, paidHandlers }, limiter, strangers)
     registerEventStream(app, service.services, dispatch, { heartbeatMs: 50 })
     registerRest(app, dispatch)
     await app.listen({ host: '127.0.0.1', port: 0 })

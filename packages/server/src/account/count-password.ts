@@ -1,7 +1,6 @@
 import type { Transaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { countFailures, recordFailure } from './failed-login-store.ts'
-import { verifyPassword } from './password.ts'
 
 const HOUR_MS = 3_600_000
 const WRONG_PER_HOUR = 10
@@ -10,16 +9,16 @@ const WRONG_PER_HOUR = 10
 export const BLOCKED_S = HOUR_MS / 1000
 
 /**
- * Checks a password, ten wrong ones an hour for each address. It takes the same time whatever the answer is.
- * @param hash null when there is no such account, or it has no password
+ * Counts a password that was checked before the transaction, ten wrong ones an hour for each address. It takes the same
+ * statements whatever the answer is.
+ * @param good whether it is the right one: `verifyPassword`
  * @returns `blocked` also for the right one, so that more guesses tell nothing
  */
-export async function checkPassword(
+export async function countPassword(
   tx: Transaction,
   { clock }: Services,
-  { email, password, hash }: { email: string; password: string; hash: string | null },
+  { email, good }: { email: string; good: boolean },
 ): Promise<'good' | 'wrong' | 'blocked'> {
-  const good = await verifyPassword(password, hash)
   const now = clock.now()
   const subject = `password:${email}`
   // Guesses at the same moment count one after the other.
