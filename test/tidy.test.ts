@@ -231,6 +231,13 @@ describe('words that belong to few', () => {
     expect(linesThat(sources, (line) => !/^\s*(\/\/|\/?\*)/.test(line) && pattern.test(line))).toEqual([])
   })
 
+  test('what customers run uses nothing that Node 20 does not have', () => {
+    const newer =
+      /\.(toHex|toBase64|setFrom(Hex|Base64)|symmetricDifference|is(Subset|Superset|Disjoint)(Of|From)|getOrInsert\w*)\(|\b(URL\.parse|Array\.fromAsync|(Map|Object)\.groupBy|Promise\.(withResolvers|try)|Iterator\.\w+|RegExp\.escape|Error\.isError|Uint8Array\.from(Hex|Base64)|Math\.sumPrecise)\b|\.(values|keys|entries)\(\)\.(map|filter|take|drop|flatMap|reduce|toArray|forEach|some|every|find)\(|^\s*(await )?using \w+ =/
+    const theirs = product.filter(({ path }) => /^packages\/(sdk|cli|contract)\//.test(path))
+    expect(linesThat(theirs, (line) => !/^\s*(\/\/|\/?\*)/.test(line) && newer.test(line))).toEqual([])
+  })
+
   test('.only', () => {
     const self = 'test/tidy.test.ts'
     const tests = code.filter(({ path }) => isForTests(path) && path !== self)

@@ -4,7 +4,9 @@ import type { Reply } from './exchange.ts'
 /** The `cursor` of the next page, from the Link header (RFC 8288); undefined when this was the last. */
 export function nextCursor({ headers }: Reply): string | undefined {
   const target = /<([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1]
-  return (target && URL.parse(target, 'http://localhost')?.searchParams.get('cursor')) || undefined
+  const origin = 'http://localhost'
+  if (target === undefined || !URL.canParse(target, origin)) return undefined
+  return new URL(target, origin).searchParams.get('cursor') || undefined
 }
 
 /** Every item of a list, page after page, fetched as they are asked for. */

@@ -168,8 +168,11 @@ function createFiles(client: Client, wire: Wire, id: string): SandboxFileAccess 
     read: async (path) => new Uint8Array(await (await get(path)).arrayBuffer()),
     text: async (path) => (await get(path)).text(),
     stream: async (path) => (await get(path)).body!,
-    list: (path = '.', options = {}) =>
-      Array.fromAsync(client.listFiles.all({ ...options, sandbox_id: id, path })),
+    async list(path = '.', options = {}) {
+      const files = []
+      for await (const file of client.listFiles.all({ ...options, sandbox_id: id, path })) files.push(file)
+      return files
+    },
     remove: async (path) => void (await client.deleteFile({ sandbox_id: id, path })),
     async link(what, path, seconds = 3600) {
       const get = what === 'upload' ? client.getUploadUrl : client.getDownloadUrl

@@ -79,12 +79,7 @@ async function isSignedBy(
   try {
     const jwk = { kty: 'OKP', crv: 'Ed25519', x: publicKey }
     const key = await crypto.subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify'])
-    return await crypto.subtle.verify(
-      'Ed25519',
-      key,
-      Uint8Array.fromBase64(signature, { alphabet: 'base64url' }),
-      bytes,
-    )
+    return await crypto.subtle.verify('Ed25519', key, fromBase64Url(signature), bytes)
   } catch {
     return false
   }
@@ -94,5 +89,17 @@ async function isSignedBy(
 async function thumbprint(x: string): Promise<string> {
   const jwk = new TextEncoder().encode(canonicalJson({ crv: 'Ed25519', kty: 'OKP', x }))
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', jwk))
-  return hash.toBase64({ alphabet: 'base64url', omitPadding: true })
+  return toBase64Url(hash)
 }
+
+/* RFC 4648 §5. */
+
+/** @throws DOMException when it is none */
+const fromBase64Url = (text: string) =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0))
+
+const toBase64Url = (bytes: Uint8Array) =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '')
