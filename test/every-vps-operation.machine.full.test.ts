@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { addressTraces } from '@coinrack/compute/network/testing.ts'
 import {
   BRIDGE,
+  bridgeEgress,
   fromOutside,
   HOST6,
   OUTSIDE6,
@@ -67,6 +68,7 @@ beforeAll(async () => {
     'example.net.': ['web AAAA 2001:db8:ffff::100', 'web AAAA 2001:db8:ffff::101'],
   })
   service = await startService({
+    COINRACK_GUEST_BLOCKED_NETWORKS: bridgeEgress.blockedNetworks.join(', '),
     COINRACK_ADDRESS_BRIDGE: BRIDGE,
     COINRACK_ADDRESS_IPV6: '2001:db8:ffff::/64',
     COINRACK_RDNS_SERVER: `127.0.0.1:${names.port}`,

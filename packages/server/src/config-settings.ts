@@ -71,7 +71,7 @@ export const settings = {
   },
   guestBlockedNetworks: {
     name: 'COINRACK_GUEST_BLOCKED_NETWORKS',
-    doc: 'Networks that no machine reaches: by default the private and reserved ones, which hold the metadata addresses of clouds. Of IPv6 no machine reaches anything but global unicast (`2000::/3`) in any case.',
+    doc: 'Networks that no machine reaches: by default all that IANA lists as special (private, for documentation, 6to4 and others), which hold the metadata addresses of clouds. Of IPv6 no machine reaches anything but global unicast (`2000::/3`) in any case, so not the well-known networks of NAT64. If your network has a NAT64 prefix of its own, add it.',
     schema: values.networks,
     default: defaultEgress.blockedNetworks.join(', '),
   },

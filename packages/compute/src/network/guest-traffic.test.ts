@@ -11,16 +11,28 @@ import { slotOf } from './link-slots.ts'
 import { createMachineNetworks, type NetworkSpec } from './machine-networks.ts'
 import { defaultEgress } from './machine-ruleset.ts'
 import { type FirewallRule, type NetworkPolicy, openPolicy } from './network-policy.ts'
-import { networkTraces } from './testing.ts'
+import { asProcessOf, networkTraces } from './testing.ts'
 import { type GuestStandIn, startGuestStandIn } from './testing-guest.ts'
-import { fromHost, fromWorld, HOST, INTERNET, METADATA, PRIVATE, startWorld } from './testing-world.ts'
+import {
+  ELSEWHERE,
+  fromHost,
+  fromWorld,
+  HOST,
+  INTERNET,
+  METADATA,
+  PRIVATE,
+  startWorld,
+  worldEgress,
+} from './testing-world.ts'
 
 /** Real networks and rules, with namespaces in the place of guests. */
 
 const LIMIT_MBIT = 8
 const makeNetworks = (bandwidthMbit = LIMIT_MBIT) =>
-  createMachineNetworks({ ...defaultEgress, resolvers: [PRIVATE], bandwidthMbit }, { info: () => {} })
+  createMachineNetworks({ ...worldEgress, bandwidthMbit }, { info: () => {} })
 const networks = makeNetworks()
+/** Stands for the user of a machine's QEMU. */
+const OWN = { uid: 2_000_070_001, gid: 2_000_070_001 }
 const possible = await networks.isPossible()
 
 describe.skipIf(!possible)('what reaches a guest, and what it reaches', { timeout: 120_000 }, () => {
@@ -84,6 +96,15 @@ describe.skipIf(!possible)('what reaches a guest, and what it reaches', { timeou
     }
   })
 
+  test('default: without the allowance of these tests their internet, TEST-NET-2 and 3, is out of reach', async () => {
+    const egress = { ...defaultEgress, resolvers: [PRIVATE] }
+    await createMachineNetworks(egress, { info: () => {} }).make(a.id, a.spec)
+    expect(await fromHost(ELSEWHERE, 80)).toBe('caller ')
+    expect([await fromInside(INTERNET, 80), await fromInside(ELSEWHERE, 80)]).toEqual(['no', 'no'])
+    await networks.make(a.id, a.spec)
+    expect(await fromInside(ELSEWHERE, 80)).toBe(`caller ${HOST}`)
+  })
+
   test('behavior: no service of the host is reached, at none of its addresses', async () => {
     const server = createServer((socket) => socket.on('error', () => {}).end('secret\n')).listen(0, '0.0.0.0')
     await once(server, 'listening')
@@ -103,6 +124,37 @@ describe.skipIf(!possible)('what reaches a guest, and what it reaches', { timeou
     } finally {
       server.close()
     }
+  })
+
+  test("error: a process of the machine's user in its namespace opens no connection of its own", async () => {
+    const server = createServer((socket) => socket.on('error', () => {}).end('secret\n')).listen(0, '0.0.0.0')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const { host: linkEnd, machine } = linkAddresses((await slotOf(b.id))!)
+    try {
+      const tried = [
+        ...([
+          [METADATA, 80],
+          [PRIVATE, 80],
+          [INTERNET, 25],
+          [INTERNET, 80],
+        ] as const),
+        ...([
+          [HOST, port],
+          [linkEnd, port],
+          [machine, 22],
+        ] as const),
+      ]
+      const all = async (reach: (host: string, to: number) => Promise<string>) =>
+        Promise.all(tried.map(async ([host, to]) => `${host} ${to} ${await reach(host, to)}`))
+      const no = tried.map(([host, to]) => `${host} ${to} no`)
+      expect((await all(fromHost)).filter((line) => no.includes(line))).toEqual([])
+      expect(await all((host, to) => asProcessOf(namespaceFile(a.id), OWN, host, to))).toEqual(no)
+      expect(await asProcessOf(namespaceFile(a.id), OWN, PRIVATE, 53, 'udp')).toBe('no')
+    } finally {
+      server.close()
+    }
+    expect(await fromInside(INTERNET, 80)).toBe(`caller ${HOST}`)
   })
 
   test('behavior: no other guest is reached, neither by its link nor by its public port', async () => {

@@ -28,7 +28,13 @@ import {
 } from './host-ruleset.ts'
 import { freeSlot, slotOf, takeSlot } from './link-slots.ts'
 import { type EgressPolicy, MACHINE_TABLE, machineRuleset } from './machine-ruleset.ts'
-import { keepResolver, type ResolverRights, stopResolver, writeNameRules } from './name-resolver.ts'
+import {
+  keepResolver,
+  type ResolverRights,
+  resolverGroup,
+  stopResolver,
+  writeNameRules,
+} from './name-resolver.ts'
 import { forgetOthers, type NameRules, nameTable } from './name-rules.ts'
 import type { NetworkPolicy } from './network-policy.ts'
 import {
@@ -151,7 +157,7 @@ export function createMachineNetworks(
         addresses,
         firewall: policy.firewall,
         egress,
-        hasNames: names !== undefined,
+        ...(names && { resolverGroup: resolverGroup(names) }),
       })
       await run('load its rules', async () =>
         nftIn(id, ['-f', '-'], rules + (names ? await forgottenNames(id, names) : '')),

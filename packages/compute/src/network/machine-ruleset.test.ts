@@ -47,6 +47,15 @@ test("default: the operator's filter comes before the owner's, and the resolver 
   expect(leaving[3]).toBe('goto owner_leaving')
 })
 
+test('default: a process of the namespace speaks to its guest alone', () => {
+  const text = machineRuleset(base)
+  expect(text).toContain('type filter hook output priority 0; policy drop;')
+  expect(chain('output', text)).toEqual([
+    'oifname "tap0" accept',
+    'meta l4proto { icmp, ipv6-icmp } ct state related accept',
+  ])
+})
+
 test('behavior: nothing blocked and no resolver', () => {
   const egress = { ...defaultEgress, blockedNetworks: [], blockedPorts: [], resolvers: [] }
   const text = machineRuleset({ ...base, egress })
@@ -125,7 +134,7 @@ test('behavior: by name, addresses that the resolver finds come first, and no ot
       { action: 'deny', direction: 'out', protocol: 'any', cidr: '198.51.100.0/24' },
     ],
   }
-  const text = machineRuleset({ ...base, firewall, hasNames: true })
+  const text = machineRuleset({ ...base, firewall, resolverGroup: 2_100_000_001 })
   expect(chain('owner_leaving', text)).toEqual([
     'ip daddr @allowed_names accept',
     'ip6 daddr @allowed_names6 accept',
@@ -139,12 +148,15 @@ test('behavior: by name, addresses that the resolver finds come first, and no ot
     'iifname "tap0" meta l4proto { tcp, udp } th dport { 53, 853 } reject with icmpx admin-prohibited',
     'ct state established,related accept',
   ])
-  expect(text).not.toContain('192.168.1.1')
+  expect([...chain('prerouting', text), ...chain('leaving', text)].join('\n')).not.toContain('192.168.1.1')
+  expect(chain('output', text)[1]).toBe(
+    'meta skgid 2100000001 ip daddr { 192.168.1.1 } meta l4proto { tcp, udp } th dport 53 accept',
+  )
   expect(chain('leaving', text)[0]).toContain('ip daddr { 0.0.0.0/8')
 })
 
 test('behavior: by name, what the resolver found stays while the rules are replaced', () => {
-  const text = machineRuleset({ ...base, hasNames: true })
+  const text = machineRuleset({ ...base, resolverGroup: 2_100_000_001 })
   expect(text).toContain('set allowed_names { type ipv4_addr; flags timeout;')
   expect(text).toContain('flush table inet coinrack\n')
   expect(text).not.toContain('delete table inet')

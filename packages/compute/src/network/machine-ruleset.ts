@@ -8,6 +8,7 @@ import {
   parsePorts,
 } from './network-policy.ts'
 import type { OwnAddresses } from './own-addresses.ts'
+import { GLOBAL_UNICAST, specialNetworks4, specialNetworks6 } from './special-networks.ts'
 
 /** What an operator forbids every machine, and where names are resolved. */
 export interface EgressPolicy {
@@ -21,20 +22,9 @@ export interface EgressPolicy {
   bandwidthMbit: number
 }
 
-/** Private and reserved ranges (RFC 6890), which hold the metadata addresses of clouds, and the ports of mail. */
+/** Every network that is no part of the internet, which hold the metadata addresses of clouds, and the ports of mail. */
 export const defaultEgress: EgressPolicy = {
-  blockedNetworks: [
-    '0.0.0.0/8',
-    '10.0.0.0/8',
-    '100.64.0.0/10',
-    '127.0.0.0/8',
-    '169.254.0.0/16',
-    '172.16.0.0/12',
-    '192.0.0.0/24',
-    '192.168.0.0/16',
-    '198.18.0.0/15',
-    '224.0.0.0/3',
-  ],
+  blockedNetworks: [...specialNetworks4, ...specialNetworks6],
   blockedPorts: [25, 465, 587],
   resolvers: [],
   bandwidthMbit: 200,
@@ -47,12 +37,13 @@ export interface MachineRules {
   addresses?: OwnAddresses
   firewall: FirewallPolicy
   egress: EgressPolicy
-  /** Names are resolved by the machine's own resolver, which says what they lead to; by no other. */
-  hasNames?: boolean
+  /**
+   * The group that the machine's own resolver runs as, by which alone names are resolved: it says what they lead to.
+   * Without: they are resolved by the operator's.
+   */
+  resolverGroup?: number
 }
 
-/** What IANA gives to the internet: no private, link-local, mapped or multicast address is in it. */
-const GLOBAL_UNICAST = '2000::/3'
 const NEIGHBOURS = 'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert }'
 
 /** In each namespace. */
@@ -69,7 +60,8 @@ const set = (members: (string | number)[]) => `{ ${members.join(', ')} }`
  * is open already, what the operator forbids, what its owner forbids.
  */
 export function machineRuleset(rules: MachineRules): string {
-  const { macAddress, hostEnd, addresses, firewall, egress, hasNames } = rules
+  const { macAddress, hostEnd, addresses, firewall, egress, resolverGroup } = rules
+  const hasNames = resolverGroup !== undefined
   const { blockedNetworks, blockedPorts, resolvers } = egress
   const resolver = hasNames ? undefined : resolvers[0]
   const ipv6 = addresses?.ipv6
@@ -123,6 +115,19 @@ export function machineRuleset(rules: MachineRules): string {
       hasNames && `iifname "${TAP}" ip daddr ${RESOLVER} meta l4proto { tcp, udp } th dport 53 accept`,
       // What the namespace's own resolver has asked for.
       `iifname "${UPLINK}" ct state established accept`,
+    ),
+    '  }',
+    // QEMU runs here: a guest that has taken it over reaches by sockets of its own even less than it may as a guest.
+    '  chain output {',
+    ...lines(
+      'type filter hook output priority 0; policy drop;',
+      `oifname "${TAP}" accept`,
+      hasNames &&
+        resolvers.length > 0 &&
+        `meta skgid ${resolverGroup} ip daddr ${set(resolvers)} meta l4proto { tcp, udp } th dport 53 accept`,
+      ipv6 && `${NEIGHBOURS} accept`,
+      // The kernel's own words about what it forwards: no process can send them.
+      'meta l4proto { icmp, ipv6-icmp } ct state related accept',
     ),
     '  }',
     '  chain forward {',

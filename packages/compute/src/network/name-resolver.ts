@@ -1,4 +1,4 @@
-import { chmod, chown, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunAs } from '@coinrack/host/as-user.ts'
@@ -31,6 +31,11 @@ export interface ResolverRights {
 }
 
 const NOBODY = { uid: 65_534, gid: 65_534 }
+/** Added to the group of a machine's user. */
+const GROUPS_FROM = 100_000_000
+
+/** A group that nothing else runs as, so that the namespace's rules tell the resolver from QEMU, whose user it shares. */
+export const resolverGroup = ({ user = NOBODY }: ResolverRights): number => GROUPS_FROM + user.gid
 
 const filesOf = (id: string) => {
   const folder = join(FOLDER, id)
@@ -49,23 +54,27 @@ export async function writeNameRules(
   id: string,
   { allow, deny, isOpen }: NameRules,
   resolvers: string[],
-  { user = NOBODY }: ResolverRights,
+  rights: ResolverRights,
 ): Promise<void> {
   const { folder, rules } = filesOf(id)
   await mkdir(folder, { recursive: true, mode: 0o755 })
   const part = `${rules}.part`
   await writeFile(part, JSON.stringify({ resolvers, allow, deny, isOpen }), { mode: 0o640 })
-  await chown(part, 0, user.gid)
+  await chown(part, 0, resolverGroup(rights))
   await rename(part, rules)
 }
 
 /** Starts the resolver unless it runs. It answers when this returns. */
-export async function keepResolver(
-  id: string,
-  { user = NOBODY, limits = [] }: ResolverRights,
-): Promise<void> {
+export async function keepResolver(id: string, rights: ResolverRights): Promise<void> {
+  const { user = NOBODY, limits = [] } = rights
   const { rules, program, pidFile, logFile } = filesOf(id)
-  if (await adoptDetached(pidFile)) return
+  const running = await adoptDetached(pidFile)
+  if (running !== undefined) {
+    const { gid } = await stat(`/proc/${running}`)
+    if (gid === resolverGroup(rights)) return
+    // Begun by a service that gave resolvers no group of their own: the rules let it ask nothing.
+    await stopDetached(pidFile, { signal: 'SIGKILL', timeoutMs: 0 })
+  }
   await rm(logFile, { force: true })
   await copyFile(PROGRAM, program)
   await chmod(program, 0o644)
@@ -73,7 +82,7 @@ export async function keepResolver(
   await startDetached({
     name: `The resolver of ${id}`,
     command: '/bin/sh',
-    args: [SCRIPT, String(user.uid), String(user.gid), ...limits, '--', ...words],
+    args: [SCRIPT, String(user.uid), String(resolverGroup(rights)), ...limits, '--', ...words],
     within: ['nsenter', `--net=${namespaceFile(id)}`],
     pidFile,
     logFile,

@@ -11,17 +11,26 @@ import { closedNetwork, openNetwork, type SandboxNetwork } from '../sandbox-netw
 import { makeVpsId } from '../testing.ts'
 import { namespaceFile, namespaceName } from './addresses.ts'
 import { createMachineNetworks } from './machine-networks.ts'
-import { defaultEgress } from './machine-ruleset.ts'
-import { resolverProcess } from './name-resolver.ts'
-import { networkTraces } from './testing.ts'
+import { resolverGroup, resolverProcess } from './name-resolver.ts'
+import { asProcessOf, networkTraces } from './testing.ts'
 import { type GuestStandIn, startGuestStandIn } from './testing-guest.ts'
-import { ELSEWHERE, fromHost, HOST, INTERNET, METADATA, PRIVATE, startWorld } from './testing-world.ts'
+import {
+  ELSEWHERE,
+  fromHost,
+  HOST,
+  INTERNET,
+  METADATA,
+  PRIVATE,
+  startWorld,
+  worldEgress,
+} from './testing-world.ts'
 
 /** Real resolvers, networks and rules, with a namespace in the place of the guest. */
 
-const networks = createMachineNetworks({ ...defaultEgress, resolvers: [PRIVATE] }, { info: () => {} })
+const networks = createMachineNetworks(worldEgress, { info: () => {} })
 const possible = await networks.isPossible()
 const id = makeVpsId()
+const NOBODY = 65_534
 
 describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () => {
   let guest: GuestStandIn
@@ -80,6 +89,13 @@ describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () =>
     expect(await resolve('203-0-113-2.wide.example', '+tcp')).toBe(ELSEWHERE)
     expect(await reach(ELSEWHERE)).toBe(reached)
     expect(await resolve('GOOD.Example')).toBe(INTERNET)
+  })
+
+  test('error: QEMU, whose user the resolver shares, asks the resolver of the operator nothing', async () => {
+    await allow('good.example')
+    const ask = (gid: number) => asProcessOf(namespaceFile(id), { uid: NOBODY, gid }, PRIVATE, 53, 'udp')
+    expect(await ask(NOBODY)).toBe('no')
+    expect(await ask(resolverGroup({}))).toBe('yes')
   })
 
   test('default: no other name is resolved, and no address reached that no name led to', async () => {

@@ -13,10 +13,18 @@ import { answersSsh } from '../qemu/ssh-banner.ts'
 import { makeSshAccess, type SshAccess } from '../qemu/testing.ts'
 import { linkAddresses, namespaceFile } from './addresses.ts'
 import { slotOf } from './link-slots.ts'
-import { defaultEgress } from './machine-ruleset.ts'
 import { type FirewallRule, openPolicy } from './network-policy.ts'
 import { networkTraces } from './testing.ts'
-import { fromHost, fromWorld, HOST, INTERNET, METADATA, PRIVATE, startWorld } from './testing-world.ts'
+import {
+  fromHost,
+  fromWorld,
+  HOST,
+  INTERNET,
+  METADATA,
+  PRIVATE,
+  startWorld,
+  worldEgress,
+} from './testing-world.ts'
 
 /** Two real guests on this host, and a world around it. What needs no boot is in `guest-traffic.test.ts`. */
 
@@ -42,7 +50,7 @@ describe.skipIf(process.getuid?.() !== 0)("a machine's own network", { timeout: 
       user: await serviceUser(),
       clock: { now: () => new Date() },
       log: { info: () => {} },
-      egress: { ...defaultEgress, resolvers: [PRIVATE], bandwidthMbit },
+      egress: { ...worldEgress, bandwidthMbit },
     })
   const untilReady = async (id: string) => {
     while (!(await driver.observe(id)).sshReady) await sleep(300)

@@ -7,10 +7,17 @@ import { serviceUser } from '@coinrack/host/service-user.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createQemuDriver, type QemuDriver } from '../qemu/driver.ts'
 import { makeSshAccess, type SshAccess } from '../qemu/testing.ts'
-import { defaultEgress } from './machine-ruleset.ts'
 import { openPolicy } from './network-policy.ts'
 import { addressTraces, networkTraces } from './testing.ts'
-import { BRIDGE, fromOutside, OUTSIDE, OUTSIDE6, ROUTER, startBridgeWorld } from './testing-bridge-world.ts'
+import {
+  BRIDGE,
+  bridgeEgress,
+  fromOutside,
+  OUTSIDE,
+  OUTSIDE6,
+  ROUTER,
+  startBridgeWorld,
+} from './testing-bridge-world.ts'
 
 /** One real guest with addresses of its own, as its image and its seed make it. What needs no boot is in `own-*.test.ts`. */
 
@@ -22,7 +29,6 @@ const A = '198.18.0.17'
 /** A guest under emulation, on a busy host, is slow to say its banner. */
 const PATIENCE_MS = 30_000
 const A6 = '2001:db8:ffff::117'
-const blockedNetworks = defaultEgress.blockedNetworks.filter((network) => network !== '198.18.0.0/15')
 
 describe.skipIf(process.getuid?.() !== 0)(
   'a guest with addresses of its own',
@@ -50,7 +56,7 @@ describe.skipIf(process.getuid?.() !== 0)(
         user: await serviceUser(),
         clock: { now: () => new Date() },
         log: { info: () => {} },
-        egress: { ...defaultEgress, blockedNetworks, resolvers: ['192.0.2.53'] },
+        egress: bridgeEgress,
         addressRouting: { bridge: BRIDGE, gateway: ROUTER },
       })
       await driver.prepare(() => {})

@@ -9,11 +9,11 @@ import { makeVpsId } from '../testing.ts'
 import { linkAddresses, linkName } from './addresses.ts'
 import { slotOf } from './link-slots.ts'
 import { createMachineNetworks } from './machine-networks.ts'
-import { defaultEgress } from './machine-ruleset.ts'
 import { type FirewallRule, openPolicy } from './network-policy.ts'
 import { addressTraces, networkTraces } from './testing.ts'
 import {
   BRIDGE,
+  bridgeEgress,
   fromOutside,
   METADATA_OUTSIDE,
   OUTSIDE,
@@ -29,12 +29,9 @@ import { fromHost } from './testing-world.ts'
 const A = '198.18.0.7'
 const B = '198.18.0.8'
 const FREE = '198.18.0.9'
-/** The addresses of these tests are reserved ones themselves. */
-const blockedNetworks = defaultEgress.blockedNetworks.filter((network) => network !== '198.18.0.0/15')
-const egress = { ...defaultEgress, blockedNetworks, resolvers: ['192.0.2.53'] }
 const routing = { bridge: BRIDGE, gateway: ROUTER }
 const quiet = { info: () => {} }
-const networks = createMachineNetworks(egress, quiet, routing)
+const networks = createMachineNetworks(bridgeEgress, quiet, routing)
 const possible = await networks.isPossible()
 
 describe.skipIf(!possible)('an address of its own', { timeout: 120_000 }, () => {
@@ -102,7 +99,11 @@ describe.skipIf(!possible)('an address of its own', { timeout: 120_000 }, () => 
       'no',
       'no',
     ])
-    const open = createMachineNetworks({ ...egress, blockedNetworks: [], blockedPorts: [] }, quiet, routing)
+    const open = createMachineNetworks(
+      { ...bridgeEgress, blockedNetworks: [], blockedPorts: [] },
+      quiet,
+      routing,
+    )
     await open.make(a.id, specOf(a.id, A))
     for (const [host, port] of blocked) expect(await fromInside(host, port)).toBe(`caller ${A}`)
     await filter([])
@@ -179,7 +180,7 @@ describe.skipIf(!possible)('an address of its own', { timeout: 120_000 }, () => 
   })
 
   test('behavior: another bridge and no router are taken over by what runs', async () => {
-    const routed = createMachineNetworks(egress, quiet)
+    const routed = createMachineNetworks(bridgeEgress, quiet)
     await routed.make(a.id, specOf(a.id, A))
     expect((await addressTraces(A)).filter((line) => /proxy|lookup/.test(line))).toEqual([])
     await filter([])

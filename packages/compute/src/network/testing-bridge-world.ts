@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { runCommand } from '@coinrack/host/run-command.ts'
+import { egressTo } from './testing.ts'
 
 /*
  * A bridge of this host, with a namespace on it that plays the network to which the addresses of machines belong: its
@@ -20,6 +21,9 @@ export const ROUTER6 = '2001:db8:ffff::1'
 export const HOST6 = '2001:db8:ffff::2'
 export const OUTSIDE6 = '2001:db8:fffe::1'
 export const PRIVATE6 = 'fd98::2'
+
+/** For machines that are to reach what lies beyond the router. */
+export const bridgeEgress = { ...egressTo('198.18.0.0/15', '2001:db8::/32'), resolvers: ['192.0.2.53'] }
 
 const NAME = `crnet${process.pid}`
 const PORT = `crp${process.pid}`

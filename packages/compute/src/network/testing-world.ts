@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
+import { egressTo } from './testing.ts'
 
 /*
  * A namespace that plays everything beyond this host: the internet, a private network, and the metadata address of
@@ -16,6 +17,9 @@ export const ELSEWHERE = '203.0.113.2'
 /** It resolves every name to `INTERNET`, but for those that say their address: `203-0-113-2.any`. */
 export const PRIVATE = '10.99.0.2'
 export const METADATA = '169.254.169.254'
+
+/** For machines that are to reach this internet, whose addresses are those for documentation. */
+export const worldEgress = { ...egressTo('198.51.100.0/24', '203.0.113.0/24'), resolvers: [PRIVATE] }
 
 const NAME = `crworld${process.pid}`
 const LINK = `crw${process.pid}`

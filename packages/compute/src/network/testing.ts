@@ -3,6 +3,42 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { linkAddresses, linkName, namespaceFile } from './addresses.ts'
 import { HOST_TABLE } from './host-ruleset.ts'
 import { slotOf } from './link-slots.ts'
+import { defaultEgress, type EgressPolicy } from './machine-ruleset.ts'
+
+/** The default, but for networks in which a test plays the internet. */
+export function egressTo(...networks: string[]): EgressPolicy {
+  const blockedNetworks = defaultEgress.blockedNetworks.filter((network) => !networks.includes(network))
+  return { ...defaultEgress, blockedNetworks }
+}
+
+/**
+ * Whether a program with no right but those of a user gets through from a namespace by its own sockets, as a QEMU tries
+ * that its guest has taken over: `yes`, also for a datagram that the kernel takes, or `no`.
+ * @param namespace a file such as `/proc/PID/ns/net`
+ */
+export async function asProcessOf(
+  namespace: string,
+  { uid, gid }: { uid: number; gid: number },
+  host: string,
+  port: number,
+  protocol: 'tcp' | 'udp' = 'tcp',
+): Promise<string> {
+  const rights = [
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    '--clear-groups',
+    '--no-new-privs',
+    '--bounding-set=-all',
+  ]
+  // A datagram is one query for the address of "a." in the form of RFC 1035.
+  const query = '\\\\0\\\\7\\\\1\\\\0\\\\0\\\\1\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\1a\\\\0\\\\0\\\\1\\\\0\\\\1'
+  const script = `exec 5<>/dev/${protocol}/${host}/${port} && ${protocol === 'tcp' ? ':' : `printf ${query} >&5`}`
+  const inside = ['setpriv', ...rights, '--inh-caps=-all', 'timeout', '2', 'bash', '-c', script]
+  return runCommand('nsenter', [`--net=${namespace}`, ...inside]).then(
+    () => 'yes',
+    () => 'no',
+  )
+}
 
 /** Whatever there is of a machine's network on this host. */
 export async function networkTraces(id: string): Promise<string[]> {

@@ -5,10 +5,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { linkAddresses } from '../network/addresses.ts'
 import { slotOf } from '../network/link-slots.ts'
 import { createMachineNetworks } from '../network/machine-networks.ts'
-import { defaultEgress } from '../network/machine-ruleset.ts'
 import { resolverProcess } from '../network/name-resolver.ts'
 import { networkTraces } from '../network/testing.ts'
-import { ELSEWHERE, HOST, INTERNET, METADATA, PRIVATE, startWorld } from '../network/testing-world.ts'
+import {
+  ELSEWHERE,
+  HOST,
+  INTERNET,
+  METADATA,
+  PRIVATE,
+  startWorld,
+  worldEgress,
+} from '../network/testing-world.ts'
 import { runTask } from '../sandbox-channel.suite.ts'
 import { closedNetwork, openNetwork, type SandboxNetwork } from '../sandbox-network.ts'
 import type { SandboxSpec } from '../sandbox-runtime.ts'
@@ -20,7 +27,7 @@ import { folderOf, groupsOf, makeSandboxes, PARENT } from './testing.ts'
 describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 4 * 60_000 }, () => {
   let sandboxes: Sandboxes & { dataFolder: string }
   let spec: SandboxSpec
-  const networks = createMachineNetworks({ ...defaultEgress, resolvers: [PRIVATE] }, { info: () => {} })
+  const networks = createMachineNetworks(worldEgress, { info: () => {} })
   let stopWorld: () => Promise<void>
   const size = { vcpus: 0.25, memoryMb: 256, diskGb: 2 }
 

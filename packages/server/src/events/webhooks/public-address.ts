@@ -1,29 +1,14 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import {
+  GLOBAL_UNICAST,
+  specialNetworks4,
+  specialNetworks6,
+} from '@coinrack/compute/network/special-networks.ts'
 
-/** The IPv4 that is no public host: IANA's special-purpose registry, multicast, and what is reserved. */
-const NOT_PUBLIC = blockList([
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.31.196.0/24',
-  '192.52.193.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '192.175.48.0/24',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-])
-/** Of IPv6 only what is given to hosts of the internet at all; not what holds an IPv4 inside. */
-const GIVEN_OUT = blockList(['2000::/3'])
-const NOT_GIVEN_OUT = blockList(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
+const NOT_PUBLIC = blockList(specialNetworks4)
+/** Only such IPv6 addresses are given to hosts of the internet at all. */
+const GIVEN_OUT = blockList([GLOBAL_UNICAST])
+const NOT_GIVEN_OUT = blockList(specialNetworks6)
 
 /** Says of addresses whether a customer's URL may lead there: to public hosts, and to what the operator allows. */
 export function addressJudge(allowedNetworks: string[]): (address: string) => boolean {
