@@ -36,7 +36,7 @@ import {
   writeNameRules,
 } from './name-resolver.ts'
 import { forgetOthers, type NameRules, nameTable } from './name-rules.ts'
-import type { NetworkPolicy } from './network-policy.ts'
+import { type NetworkPolicy, openPolicy } from './network-policy.ts'
 import {
   type AddressRouting,
   addressesAt,
@@ -225,14 +225,8 @@ export async function removeNetwork(id: string): Promise<void> {
 /** Loads the real rules in a namespace that ends with the command: nothing stays, and nothing is guessed. */
 async function tryOut(egress: EgressPolicy, log: Log): Promise<boolean> {
   if (process.getuid?.() !== 0) return false
-  const macAddress = '52:54:00:00:00:00'
-  const firewall = { defaultIn: 'allow', defaultOut: 'allow', rules: [] } as const
-  const rules = machineRuleset({
-    macAddress,
-    hostEnd: '192.0.2.1',
-    firewall: { ...firewall, rules: [] },
-    egress,
-  })
+  const example = { macAddress: '52:54:00:00:00:00', hostEnd: '192.0.2.1' }
+  const rules = machineRuleset({ ...example, firewall: openPolicy.firewall, egress })
   const script = `ip tuntap add ${TAP} mode tap; ip link add ${UPLINK} type veth; nft -f -; perl -e 1`
   return runCommand('unshare', ['--net', 'sh', '-ec', script], {
     input: rules + hostRuleset({ ipv4: false, ipv6: false }),

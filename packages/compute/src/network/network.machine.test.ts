@@ -9,12 +9,13 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createQemuDriver, type QemuDriver } from '../qemu/driver.ts'
+import { guestAt, runningPid } from '../qemu/guest.ts'
 import { answersSsh } from '../qemu/ssh-banner.ts'
 import { makeSshAccess, type SshAccess } from '../qemu/testing.ts'
 import { linkAddresses, namespaceFile } from './addresses.ts'
 import { slotOf } from './link-slots.ts'
 import { type FirewallRule, openPolicy } from './network-policy.ts'
-import { networkTraces } from './testing.ts'
+import { asProcess, networkTraces } from './testing.ts'
 import {
   fromHost,
   fromWorld,
@@ -106,6 +107,25 @@ describe.skipIf(process.getuid?.() !== 0)("a machine's own network", { timeout: 
       expect([host, port, await fromHost(host, port)]).toEqual([host, port, 'caller '])
       expect([host, port, await fromInside(host, port)]).toEqual([host, port, 'no'])
     }
+  })
+
+  test("error: QEMU's own user opens no connection from its namespace, also not where its guest may", async () => {
+    const pid = (await runningPid(guestAt(join(dataFolder, 'machines'), a.spec.id)))!
+    const { host: linkEnd } = linkAddresses((await slotOf(a.spec.id))!)
+    const server = createServer().listen(0, '0.0.0.0')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const tried: [string, number, 'tcp' | 'udp'][] = [
+      ...[METADATA, PRIVATE, INTERNET].map((host): [string, number, 'tcp'] => [host, 80, 'tcp']),
+      ...[HOST, linkEnd].map((host): [string, number, 'tcp'] => [host, port, 'tcp']),
+      ...([
+        [INTERNET, 25, 'tcp'],
+        [PRIVATE, 53, 'udp'],
+      ] as [string, number, 'tcp' | 'udp'][]),
+    ]
+    const seen = await Promise.all(tried.map(async (one) => [...one, await asProcess(pid, ...one)]))
+    server.close()
+    expect(seen).toEqual(tried.map((one) => [...one, 'no']))
   })
 
   test('behavior: no service of the host is reached, at none of its addresses', async () => {

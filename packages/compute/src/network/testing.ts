@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { linkAddresses, linkName, namespaceFile } from './addresses.ts'
 import { HOST_TABLE } from './host-ruleset.ts'
@@ -38,6 +39,14 @@ export async function asProcessOf(
     () => 'yes',
     () => 'no',
   )
+}
+
+/** The same as the user of a process, in its namespace. */
+export async function asProcess(pid: number, host: string, port: number, protocol: 'tcp' | 'udp' = 'tcp') {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const number = (name: string) => Number(new RegExp(`^${name}:\\t\\d+\\t(\\d+)`, 'm').exec(status)![1])
+  const user = { uid: number('Uid'), gid: number('Gid') }
+  return asProcessOf(`/proc/${pid}/ns/net`, user, host, port, protocol)
 }
 
 /** Whatever there is of a machine's network on this host. */

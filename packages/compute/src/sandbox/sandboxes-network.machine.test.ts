@@ -6,7 +6,7 @@ import { linkAddresses } from '../network/addresses.ts'
 import { slotOf } from '../network/link-slots.ts'
 import { createMachineNetworks } from '../network/machine-networks.ts'
 import { resolverProcess } from '../network/name-resolver.ts'
-import { networkTraces } from '../network/testing.ts'
+import { asProcess, networkTraces } from '../network/testing.ts'
 import {
   ELSEWHERE,
   HOST,
@@ -21,7 +21,7 @@ import { closedNetwork, openNetwork, type SandboxNetwork } from '../sandbox-netw
 import type { SandboxSpec } from '../sandbox-runtime.ts'
 import { makeSandboxSpec } from '../testing.ts'
 import type { Sandboxes } from './runtime.ts'
-import { folderOf, groupsOf, makeSandboxes, PARENT } from './testing.ts'
+import { folderOf, groupsOf, makeSandboxes, PARENT, processesIn } from './testing.ts'
 
 /** A real sandbox on this host, and a world around it. The rules themselves are tested in `network/`. */
 describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 4 * 60_000 }, () => {
@@ -72,6 +72,18 @@ describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 
       ...[25, 465, 587].map((mail) => [INTERNET, mail] as const),
     ])
       expect([host, at, await fromInside(host, at)]).toEqual([host, at, 'no'])
+    // Nor by sockets of its QEMU's own, which no rule of the guest's traffic meets.
+    const [pid] = await processesIn((await folderOf(sandboxes.dataFolder, spec.id))!)
+    const tried = [
+      [METADATA, 80],
+      [PRIVATE, 80],
+      [INTERNET, 25],
+      [INTERNET, 80],
+      [HOST, port],
+      [linkEnd, port],
+    ] as const
+    const seen = await Promise.all(tried.map(async ([to, at]) => [to, at, await asProcess(pid!, to, at)]))
+    expect(seen).toEqual(tried.map(([to, at]) => [to, at, 'no']))
     server.close()
   })
 
