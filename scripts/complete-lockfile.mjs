@@ -13,7 +13,9 @@ const systems = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32'
 const processors = ['arm', 'arm64', 'ia32', 'ppc64', 'riscv64', 's390x', 'x64']
 
 const lock = JSON.parse(readFileSync(file, 'utf8'))
-const missing = Object.values(lock.packages).flatMap((entry) =>
+// A package that comes within another one has all that it needs beside it.
+const own = Object.values(lock.packages).filter((entry) => !entry.inBundle)
+const missing = own.flatMap((entry) =>
   Object.entries(entry.optionalDependencies ?? {}).filter(([name]) => !lock.packages[`node_modules/${name}`]),
 )
 for (const [name, version] of missing) {

@@ -55,6 +55,20 @@ export async function startWorld(): Promise<() => Promise<void>> {
   }
 }
 
+/** Serves the files of a folder by HTTP at a port of `INTERNET`. @returns what ends it */
+export async function serveFolder(folder: string, port: number): Promise<() => Promise<void>> {
+  const args = ['-u', '-m', 'http.server', String(port), '--directory', folder]
+  const child = spawn('ip', ['netns', 'exec', NAME, 'python3', ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const ended = once(child, 'exit')
+  await once(child.stdout, 'data')
+  return async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+}
+
 /** The first seven bytes that somebody answers at a port: a caller on this host, or `no`. */
 export const fromHost = (host: string, port: number) => reach([], host, port)
 /** The same, for a caller beyond this host. */

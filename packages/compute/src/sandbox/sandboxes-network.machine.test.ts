@@ -22,6 +22,7 @@ import type { SandboxSpec } from '../sandbox-runtime.ts'
 import { makeSandboxSpec } from '../testing.ts'
 import type { Sandboxes } from './runtime.ts'
 import { folderOf, groupsOf, makeSandboxes, PARENT, processesIn } from './testing.ts'
+import { expectPackagesToWork, INDEX_NAME, servePackages } from './testing-packages.ts'
 
 /** A real sandbox on this host, and a world around it. The rules themselves are tested in `network/`. */
 describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 4 * 60_000 }, () => {
@@ -127,6 +128,13 @@ describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 
     await apply(openNetwork)
     expect(await fromInside('other.example', 80)).toBe(`caller ${HOST}`)
     expect(await resolverProcess(machineId)).toBeUndefined()
+  })
+
+  test('default: pip and npm install from an index that it may reach, for its user and for root', async () => {
+    const endIndex = await servePackages()
+    await apply({ allowInternet: false, allowOut: [INDEX_NAME] })
+    await expectPackagesToWork(sandboxes.channel, spec.id)
+    await endIndex()
   })
 
   test('behavior: what it may reach stays so over a pause; nothing is left of its network', async () => {

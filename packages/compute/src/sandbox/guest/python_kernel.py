@@ -119,8 +119,9 @@ class Runner:
 
 
 def find_libraries():
-    """What is installed can be imported; the agent does without."""
+    """What is installed can be imported, for everybody or for this user; the agent, isolated, does without both."""
     sys.argv = [""]
+    site.ENABLE_USER_SITE = True
     site.main()
 
 

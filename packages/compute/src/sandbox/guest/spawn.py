@@ -20,7 +20,9 @@ def find_user(name):
 
 
 def env_of(user, extra=None):
-    base = {"PATH": PATH, "HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name}
+    # What the user installed for itself comes first, as in a login shell.
+    path = f"{user.pw_dir}/.local/bin:{PATH}"
+    base = {"PATH": path, "HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name}
     return {**base, "SHELL": user.pw_shell, "LANG": "C.UTF-8", **environment, **(extra or {})}
 
 

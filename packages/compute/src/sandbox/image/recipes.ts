@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { RecipeBook } from '../../images/recipe.ts'
 import type { CodeLanguage } from '../../sandbox-channel.ts'
 
@@ -19,6 +20,9 @@ export interface SandboxTemplate {
 const SUITE = 'bookworm'
 const BUILD_SCRIPT = join(import.meta.dirname, 'build-sandbox-image.sh')
 const INIT = join(import.meta.dirname, 'init')
+
+/** The whole package, which brings what it needs. */
+const NPM_MANIFEST = fileURLToPath(import.meta.resolve('npm/package.json'))
 
 /** What is expected of a machine that runs somebody's code. */
 const PACKAGES = [
@@ -55,19 +59,19 @@ export const sandboxTemplates: readonly SandboxTemplate[] = [
   },
 ]
 
-/** Images of sandboxes. Their Node.js is the one that the service itself runs on. */
+/** Images of sandboxes. Their Node.js is the one that the service itself runs on, and their npm the one beside it. */
 export const sandboxRecipes: RecipeBook = {
   slugs: Object.keys(IMAGES),
   async read(slug) {
     const packages = IMAGES[slug]!
     const hash = createHash('sha256').update(JSON.stringify([SUITE, packages, process.version, process.arch]))
-    for (const file of [BUILD_SCRIPT, INIT]) hash.update(await readFile(file))
+    for (const file of [BUILD_SCRIPT, INIT, NPM_MANIFEST]) hash.update(await readFile(file))
     return {
       slug,
       hash: hash.digest('hex').slice(0, 16),
       command: ({ main, security }, out) => [
         ...['sh', BUILD_SCRIPT, SUITE, main, security],
-        ...[packages.join(','), INIT, process.execPath, out],
+        ...[packages.join(','), INIT, process.execPath, dirname(NPM_MANIFEST), out],
       ],
     }
   },
