@@ -18,8 +18,9 @@ export interface DriverUnderTest {
   close?(): Promise<void>
 }
 
-/** Tells by the length of a file how often it was run. */
-export const countingUserData = '#!/bin/sh\nprintf x >> /root/user-data-runs\n'
+/** Tells by the length of a file how often it was run, and closes SSH to passwords. */
+export const countingUserData =
+  '#cloud-config\nssh_pwauth: false\nruncmd:\n  - printf x >>/root/user-data-runs\n'
 
 /** Longer than any boot takes on a busy machine with emulation. */
 const BOOT_TIMEOUT_MS = 8 * 60_000
@@ -118,6 +119,10 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
       if (!subject.inside) return
       expect(spec.userData).toBe(countingUserData)
       expect(await userDataRuns()).toBe('x')
+      expect(await inside('cloud-init status')).toContain('status: done')
+      expect(await inside('sshd -T | grep -e ^passwordauth -e ^permitrootlogin')).toBe(
+        'permitrootlogin yes\npasswordauthentication no',
+      )
       expect(await inside('hostname; cat /etc/hostname')).toBe(`${spec.hostname}\n${spec.hostname}`)
       expect(await inside('getent hosts "$(hostname)"')).toContain(spec.hostname)
       expect(await inside('cat /root/.ssh/authorized_keys')).toBe(spec.sshAuthorizedKeys.join('\n'))

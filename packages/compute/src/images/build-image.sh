@@ -15,7 +15,12 @@ mkdir -p "$work"
 chmod 755 "$work"
 
 echo "step: installing Debian $suite"
-mmdebstrap --variant=minbase --include="$packages" --format=directory "$suite" "$tree" \
+# Root may log in by password: said to the package itself, whose own file then has it. There an owner's line in the same
+# file, and each file of sshd_config.d, cloud-init's included, decides otherwise.
+mmdebstrap --variant=minbase --include="$packages" --format=directory \
+  --essential-hook='echo "openssh-server openssh-server/permit-root-login boolean false" |
+    chroot "$1" debconf-set-selections' \
+  "$suite" "$tree" \
   "deb $mirror $suite main" \
   "deb $mirror $suite-updates main" \
   "deb $security $suite-security main"

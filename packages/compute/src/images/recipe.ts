@@ -55,6 +55,7 @@ const PACKAGES = [
   'netbase',
   'procps',
   'python3-minimal',
+  'rsync',
   'sudo',
   'vim-tiny',
 ]

@@ -117,6 +117,9 @@ describe('QEMU: what only a real machine shows', { timeout: 8 * 60_000 }, () => 
 
   test('behavior: one processor and 512 MB are enough, and root enters by password too', async () => {
     expect(await access.byPassword('nproc')).toBe('1')
+    expect(await access.byKey('rsync --archive /etc/hostname /root/copy && cat /root/copy')).toBe(
+      access.spec.hostname,
+    )
   })
 
   test('behavior: the seed with its secrets is wiped, and gone after the next start', async () => {
