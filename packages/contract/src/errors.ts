@@ -138,7 +138,7 @@ export const errors = {
   },
   invalid_user_data: {
     status: 422,
-    fix: 'Begin it with #cloud-config, or with #! and an interpreter, or send a MIME message with its headers.',
+    fix: 'Begin it with #cloud-config and valid YAML, or with #! and an interpreter, or send a MIME message with its headers.',
   },
   quote_invalid: { status: 422, fix: 'Ask order_vps for a new quote.' },
   price_above_maximum: { status: 422, fix: 'Raise max_price, or choose a cheaper plan from list_plans.' },

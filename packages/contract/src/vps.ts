@@ -116,7 +116,9 @@ export const UserData = z
   .max(USER_DATA_BYTES)
   .regex(/^[^\u0000]*$/, 'NUL characters are not allowed')
   .refine((text) => new TextEncoder().encode(text).length <= USER_DATA_BYTES, 'Expected at most 64 KiB')
-  .describe('For cloud-init: #cloud-config, a #! script or MIME. Runs once; SSH does not wait for it')
+  .describe(
+    'For cloud-init: #cloud-config, a #! script, MIME or another of its forms; gzip as base64. Runs once; SSH does not wait for it',
+  )
 
 export const ServiceId = Id('service')
 const service = { service_id: ServiceId }

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { expect, test } from 'vitest'
 import { makeSpec } from '../testing.ts'
@@ -87,11 +88,25 @@ test.each([
   expect(content).toBe(userData)
 })
 
+test('behavior: user data that is base64 is decoded; gzip says so', async () => {
+  const gzip = gzipSync('#!/bin/sh\n')
+  const script = partsOf((await of({ userData: Buffer.from('#!/bin/sh\n').toString('base64') }))['user-data'])
+  expect(decoded(script[2]!)).toMatchObject({ content: '#!/bin/sh\n' })
+  const parts = partsOf((await of({ userData: gzip.toString('base64') }))['user-data'])
+  const [headers, body] = parts[2]!.split('\n\n') as [string, string]
+  expect(headers).toContain('Content-Type: application/gzip\n')
+  expect(Buffer.from(body, 'base64').equals(gzip)).toBe(true)
+})
+
 test('behavior: user data that is a MIME message is a part as it is, whatever its boundary', async () => {
   const userData = `Content-Type: multipart/mixed; boundary="x"\nMIME-Version: 1.0\n\n--x\nContent-Type: text/x-shellscript\n\n#!/bin/sh\ntrue\n--x--\n`
   const parts = partsOf((await of({ userData }))['user-data'])
   expect(parts).toHaveLength(3)
   expect(parts[2]).toBe(userData)
+  const kept = partsOf(
+    (await of({ userData: `From nobody Sat Jan  1 00:00:00 2030\n${userData}` }))['user-data'],
+  )
+  expect(kept[2]).toBe(userData)
 })
 
 test('default: the volume is called cidata and holds the files; nothing of the making is left', async () => {

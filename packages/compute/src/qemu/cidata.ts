@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { ROOTFS } from '../images/recipe.ts'
 import { GATEWAY, GATEWAY6, GUEST_ADDRESS, GUEST_PREFIX_LENGTH, RESOLVER } from '../network/addresses.ts'
+import { isGzip, userDataBytes } from '../user-data.ts'
 import type { VpsSpec } from '../vps-driver.ts'
 import { macAddress } from './command-line.ts'
 
@@ -39,8 +40,8 @@ export async function cidataFiles({ id, hostname, addresses, userData }: Identit
     'meta-data': `${JSON.stringify(identity)}\n`,
     'network-config': `${JSON.stringify(networkConfig(id, addresses?.ipv6))}\n`,
     'user-data': multipart([
-      part('cloud-boothook', await bootHook()),
-      part('cloud-config', `#cloud-config\n${JSON.stringify(DEFAULTS)}\n`),
+      textPart('cloud-boothook', await bootHook()),
+      textPart('cloud-config', `#cloud-config\n${JSON.stringify(DEFAULTS)}\n`),
       ...(userData === undefined ? [] : [asPart(userData)]),
     ]),
   }
@@ -68,14 +69,24 @@ function networkConfig(id: string, ipv6: string | undefined) {
 }
 
 /** A part of a MIME message, headers included. */
-const part = (type: string, content: string) => `Content-Type: text/${type}; charset="utf-8"
+const part = (type: string, content: string | Buffer) => `Content-Type: ${type}
 MIME-Version: 1.0
 Content-Transfer-Encoding: base64
 
-${Buffer.from(content).toString('base64').replace(/.{76}/g, '$&\n')}`
+${Buffer.from(content as string)
+  .toString('base64')
+  .replace(/.{76}/g, '$&\n')}`
 
-/** User data is a part already if it is a MIME message; else its first line says what it is. */
-const asPart = (userData: string) => (userData.startsWith('#') ? part('plain', userData) : userData)
+const textPart = (type: string, content: string) => part(`text/${type}; charset="utf-8"`, content)
+
+/** User data is a part already if it is a MIME message; else its first line, or gzip's mark, says what it is. */
+function asPart(userData: string): string {
+  const bytes = userDataBytes(userData)
+  if (isGzip(bytes)) return part('application/gzip', bytes)
+  const text = bytes.toString()
+  // A message that was kept in a mailbox has a first line that is no header.
+  return text.startsWith('#') ? textPart('plain', text) : text.replace(/^From .*\r?\n/, '')
+}
 
 function multipart(parts: string[]): string {
   const digest = createHash('sha256').update(parts.join('\n')).digest('hex')

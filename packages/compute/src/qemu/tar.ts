@@ -2,7 +2,7 @@ export interface TarEntry {
   /** Relative to the root; a folder's ends in a slash. At most 99 bytes. */
   path: string
   mode: number
-  content?: string
+  content?: string | Buffer
 }
 
 const BLOCK = 512
@@ -13,7 +13,7 @@ const BLOCK = 512
  */
 export function makeTar(entries: TarEntry[], { mtime, size }: { mtime: Date; size: number }): Buffer {
   const parts = entries.flatMap((entry) => {
-    const content = Buffer.from(entry.content ?? '')
+    const content = Buffer.from((entry.content ?? '') as string)
     return [header(entry, content.length, mtime), content, zeros(content.length, BLOCK)]
   })
   const archive = Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)])

@@ -88,14 +88,17 @@ test('behavior: what fails or is cancelled leaves none', async () => {
 test.each([
   ['text that cloud-init would pass over', 'echo hi', 'invalid_user_data'],
   ['nothing', '', 'invalid_user_data'],
+  ['YAML that does not parse', '#cloud-config\nruncmd: [ls\n', 'invalid_user_data'],
   ['a NUL', '#!/bin/sh\n\0', 'invalid_input'],
   ['more than 64 KiB', `#!/bin/sh\n${'x'.repeat(65_536)}`, 'invalid_input'],
   ['more than 64 KiB of bytes', `#!/bin/sh\n${'ä'.repeat(33_000)}`, 'invalid_input'],
 ])('error: %s', async (_what, user_data, code) => {
   const { token } = await service.customer(10_000_000n)
-  const { status, body } = await order(token, { user_data })
-  expect([status, body.code]).toEqual([422, code])
-  expect(body.fix).toEqual(expect.any(String))
+  for (const change of [{}, { dry_run: true }]) {
+    const { status, body } = await order(token, { user_data, ...change })
+    expect([status, body.code]).toEqual([422, code])
+    expect(body.fix).toEqual(expect.any(String))
+  }
   const { body: balance } = await service.ask('GET', '/balance', { token })
   expect(balance).toMatchObject({ balance: '10.00', held: '0.00' })
 })
