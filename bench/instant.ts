@@ -1,8 +1,9 @@
 /**
  * What a clone saves: seconds from `ensure` to a login over SSH when the machine is a clone of a booted template,
- * beside a cold boot of the same image by the same driver; and what a clone takes of memory.
+ * beside a cold boot of the same image by the same driver; and what a clone takes of memory. With `user-data`, all of
+ * them have user data, and it is measured as well when that is done.
  *
- *   node bench/instant.ts [image] [clones] [cold boots] [vcpus] [memory in MB]
+ *   node bench/instant.ts [image] [clones] [cold boots] [vcpus] [memory in MB] [user-data]
  *
  * Cold boots are spread among the clones, so that both see the same load. As root, on a host that runs nothing else.
  */
@@ -15,7 +16,9 @@ import { makeCloningDriver, makeDataFolder } from '@coinrack/compute/qemu/testin
 import type { BootKind } from '@coinrack/compute/vps-driver.ts'
 import { adoptDetached } from '@coinrack/host/detached-process.ts'
 
-const [image = 'debian-12', clones = '20', boots = '4', vcpus = '1', memoryMb = '512'] = process.argv.slice(2)
+const [image = 'debian-12', clones = '20', boots = '4', vcpus = '1', memoryMb = '512', ...more] =
+  process.argv.slice(2)
+const userData = more.includes('user-data') ? '#cloud-config\nruncmd: [touch /root/done]\n' : undefined
 const isRoot = process.getuid?.() === 0
 const cacheFolder =
   process.env.COINRACK_CACHE ?? (isRoot ? '/var/cache/coinrack' : join(homedir(), '.cache/coinrack'))
@@ -35,13 +38,15 @@ interface Machine {
   ready: number
   /** Seconds until a login is through. */
   login: number
+  /** Seconds until its user data is done, if it has any. */
+  done: number
   /** Of the host's memory, in MB: its share, and what is its own alone. */
   pss: number
   own: number
 }
 
 async function order(boot: BootKind): Promise<Machine> {
-  const access = await makeSshAccess({ ...shape, boot })
+  const access = await makeSshAccess({ ...shape, boot, ...(userData && { userData }) })
   const { id } = access.spec
   said.length = 0
   const begin = performance.now()
@@ -53,12 +58,14 @@ async function order(boot: BootKind): Promise<Machine> {
   const ready = secondsSince(begin)
   await access.byKey('true')
   const login = secondsSince(begin)
+  if (userData) await access.byKey('cloud-init status --wait && cat /root/done')
+  const done = secondsSince(begin)
   if (said.includes('machine cloned') !== (boot === 'auto')) throw new Error(`Not as ordered: ${said}`)
   const pid = await adoptDetached(join(dataFolder, 'machines', id, 'qemu.pid'))
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
   const mb = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(rollup)![1]) / 1024
   await driver.destroy(id)
-  return { ready, login, pss: mb('Pss'), own: mb('Private_Dirty') + mb('Private_Clean') }
+  return { ready, login, done, pss: mb('Pss'), own: mb('Private_Dirty') + mb('Private_Clean') }
 }
 
 const secondsSince = (begin: number) => (performance.now() - begin) / 1000
@@ -93,7 +100,13 @@ row('clone: order -> SSH answers, s', of(cloned, 'ready'), 2)
 row('clone: order -> logged in, s', of(cloned, 'login'), 2)
 row('cold boot: order -> SSH answers, s', of(booted, 'ready'), 1)
 row('cold boot: order -> logged in, s', of(booted, 'login'), 1)
+if (userData) {
+  row('clone: order -> user data done, s', of(cloned, 'done'), 1)
+  row('cold boot: order -> user data done, s', of(booted, 'done'), 1)
+}
 row('memory of a clone, PSS, MB', of(cloned, 'pss'), 0)
 row('of it its own, MB', of(cloned, 'own'), 0)
-const ratio = quantile(of(booted, 'login'), 0.5) / quantile(of(cloned, 'login'), 0.5)
-console.log(`ratio cold boot to clone, p50: ${ratio.toFixed(1)}`)
+for (const name of ['login', ...(userData ? (['done'] as const) : [])] as const) {
+  const ratio = quantile(of(booted, name), 0.5) / quantile(of(cloned, name), 0.5)
+  console.log(`ratio cold boot to clone until ${name}, p50: ${ratio.toFixed(1)}`)
+}

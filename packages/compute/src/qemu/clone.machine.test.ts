@@ -73,6 +73,19 @@ describe('QEMU: clones of a booted template', { timeout: 8 * 60_000 }, () => {
     expect(said.slice(2)).toEqual(['machine cloned'])
   })
 
+  test('behavior: its journal is whole, and its own, from its first second', async () => {
+    const seen = await first.byKey(`
+      logger -t probe 'hello from a clone'; journalctl --sync
+      journalctl -q --boot -t probe -o cat
+      journalctl -q --boot -u ssh.service -o cat | grep -c '^Started' || :
+      [ "$(ls /var/log/journal)" = "$(cat /etc/machine-id)" ] && echo own
+      journalctl -q --verify 2>&1 | grep -v '^PASS: ' || :
+      dmesg | grep journald | grep -i -e fail -e error -e corrupt || :`)
+    expect(seen.split('\n')).toEqual(['hello from a clone', '1', 'own'])
+    const screen = await readFile(join(folderOf(first), 'serial.log'), 'utf8')
+    expect(screen).not.toMatch(/journald.*(fail|error|corrupt)/i)
+  })
+
   test('behavior: it has the disk of its plan, the time, its network, and all that runs in a machine', async () => {
     const seen = await first.byKey(`
       units='ssh dbus systemd-logind systemd-networkd systemd-journald timers.target'
@@ -104,6 +117,41 @@ describe('QEMU: clones of a booted template', { timeout: 8 * 60_000 }, () => {
     }
     expect(all[0]!.get('password hash')).toBe(first.spec.rootPasswordHash)
     for (const { spec } of [second, third]) await driver.destroy(spec.id)
+  })
+
+  test('default: user data makes no cold boot: cloud-init runs it in the clone, once, and its word counts', async () => {
+    const access = await makeSshAccess({
+      ...shape,
+      hostname: 'web-4',
+      userData: `#cloud-config
+ssh_pwauth: false
+write_files:
+  - {path: /etc/motd, content: 'from user data'}
+runcmd:
+  - printf x >>/root/runs
+  - systemctl is-active dbus.service systemd-networkd.service systemd-logind.service >/root/units
+  - rsync --archive /etc/motd /root/copy
+`,
+    })
+    machines.push(access)
+    await makeReady(driver, access.spec)
+    expect(await runsAsClone(access.spec.id)).toBe(true)
+    expect(await access.byKey('cloud-init status --wait | tr -d .')).toMatch(/^status: done/m)
+    expect(await access.byKey('sshd -T | grep -e ^passwordauth -e ^permitrootlogin')).toBe(
+      'permitrootlogin yes\npasswordauthentication no',
+    )
+    await expect(access.byPassword('true')).rejects.toThrow('Permission denied')
+    await access.byKey('while [ -e /var/lib/cloud/seed/nocloud ]; do sleep 0.2; done')
+    await access.byKey('systemctl start coinrack-user-data.service')
+    expect(await access.byKey('cat /root/runs; echo; sort -u /root/units; cat /root/copy; hostname')).toBe(
+      'x\nactive\nfrom user dataweb-4',
+    )
+    expect(
+      await access.byKey(
+        'systemctl --failed --plain --no-legend; journalctl -q --verify 2>&1 | grep -v ^PASS || :',
+      ),
+    ).toBe('')
+    await driver.destroy(access.spec.id)
   })
 
   test('behavior: services that draw secrets were started after the clone had its own', async () => {

@@ -99,9 +99,9 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
 
   const clonesAreMade = async () =>
     instant === 'on' || (instant === 'auto' && (await host()).accelerator === 'tcg')
-  /** Not what only a boot can do for a machine: an IPv6 address of its own, user data; nor against its buyer's wish. */
-  const mayBeClone = async ({ boot, addresses, userData }: VpsSpec) =>
-    boot !== 'cold' && !addresses?.ipv6 && userData === undefined && (await clonesAreMade())
+  /** Not what only a boot can do for a machine, an IPv6 address of its own; nor against its buyer's wish. */
+  const mayBeClone = async ({ boot, addresses }: VpsSpec) =>
+    boot !== 'cold' && !addresses?.ipv6 && (await clonesAreMade())
   const isMade = async (guest: Guest) => (await exists(guest.disk)) && !(await isClonePending(guest))
 
   /** @returns whether the machine is a clone now; when not, nothing of one is left */

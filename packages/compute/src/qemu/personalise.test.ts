@@ -41,7 +41,18 @@ test('default: entropy first, then the files of this machine, as the shell in th
 test('default: the time to the millisecond, and the sectors of the disk', () => {
   const { args } = input(makeSpec({ diskGb: 5 }))
   expect(args[0]).toBe('1893456000.25')
-  expect(args.slice(2)).toEqual(['10485760'])
+  expect(args.slice(2)).toEqual(['10485760', '120'])
+})
+
+test('default: user data comes with the files, and what runs it is brought at once', async () => {
+  const spec = makeSpec({ userData: '#cloud-config\n' })
+  const { args, input: sent } = input(spec)
+  expect(args[3]).toBe('0')
+  const tar = async (...options: string[]) =>
+    (await runCommand('tar', options, { input: sent.subarray(64) })).stdout
+  expect(await tar('-xO', 'var/lib/cloud/seed/nocloud/user-data')).toBe(spec.userData)
+  expect(await tar('-t')).toContain('run/cloud-init/enabled\n')
+  expect(await tar('-xO', 'run/coinrack/rest')).toMatch(/start --no-block coinrack-user-data.service\n$/)
 })
 
 test('behavior: nothing is drawn, and nobody let in, before the entropy is there', async () => {
@@ -50,5 +61,5 @@ test('behavior: nothing is drawn, and nobody let in, before the entropy is there
   expect(commands.slice(0, 3).join(' ')).toMatch(/^set -eu umask 077 perl -e 'sysread/)
   const at = (text: string) => PERSONALISE.indexOf(text)
   for (const step of ['tar -xpf', '/etc/shadow', 'boot_id', 'random-seed', 'ip link set'])
-    expect(at(step)).toBeLessThan(at('start ssh'))
+    expect(at(step)).toBeLessThan(at('ssh.service'))
 })

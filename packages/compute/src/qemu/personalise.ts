@@ -1,6 +1,7 @@
 import { macAddress } from './command-line.ts'
 import { type Personality, personalFiles } from './seed.ts'
 import { makeTar } from './tar.ts'
+import { userDataFiles } from './user-data.ts'
 
 const ENTROPY_BYTES = 64
 const GIB = 1024 ** 3
@@ -10,7 +11,7 @@ const REST_PATH = '/run/coinrack/rest'
 
 /**
  * Run inside a clone by its agent, as one program, since each costs a tenth of a second under emulation:
- *   sh -c SCRIPT sh TIME MAC-ADDRESS DISK-SECTORS
+ *   sh -c SCRIPT sh TIME MAC-ADDRESS DISK-SECTORS SECONDS-TO-REST
  * Its input is fresh entropy and then a tar of the files that make the clone one particular machine. The entropy goes
  * first, and is waited for: whatever draws a random number before it draws the one that every sibling draws. Until the
  * SSH server is started, nobody from outside gets in.
@@ -35,29 +36,34 @@ head -c 512 /dev/urandom >/var/lib/systemd/random-seed
 echo 1 >/proc/sys/net/ipv4/conf/all/arp_notify
 for interface in /sys/class/net/e*; do ip link set dev "\${interface##*/}" address "$2"; done
 echo 0 >/proc/sys/net/ipv4/conf/all/arp_notify
-systemctl start ssh.service &
-ssh=$!
+if [ -e /run/cloud-init/enabled ]; then rm -f /etc/cloud/cloud-init.disabled; fi
+# The journal of the template ends here, and this machine's own begins.
+systemctl restart systemd-journald.service ssh.service &
+started=$!
 size=0
 while [ "$size" -lt "$3" ]; do read -r size </sys/block/vda/size; done
 # The host has written the partition's new end already.
 partx --update --nr 1 /dev/vda
 resize2fs /dev/vda1 2>/dev/null
-wait "$ssh"
+wait "$started"
+read -r own </etc/machine-id
+for journal in /var/log/journal/*; do [ "\${journal##*/}" = "$own" ] || rm -r "$journal"; done
 sync
 # The host says when there is time for the rest, and a guest whose host never does goes on by itself.
-perl -e 'sleep ${REST_AT_LATEST_SECONDS}; exec "sh", "${REST_PATH}"' >/dev/null 2>&1 &
+perl -e 'sleep shift; exec "sh", "${REST_PATH}"' "$4" >/dev/null 2>&1 &
 echo $! >/run/coinrack/waiting
 `
 
-/** Brings back, once, what the template had stopped: under emulation it would slow down a first login. */
+/**
+ * Brings back, once, what the template had stopped: under emulation it would slow down a first login. Then user data is
+ * run, if there is any.
+ */
 export const START_REST = `sh ${REST_PATH}`
 const REST = `mkdir /run/coinrack/resting 2>/dev/null || exit 0
 read -r waiting </run/coinrack/waiting
 [ "$waiting" = $$ ] || kill "$waiting" || :
-read -r own </etc/machine-id
-systemctl restart systemd-journald.service
-for journal in /var/log/journal/*; do [ "\${journal##*/}" = "$own" ] || rm -rf "$journal"; done
 systemctl start $(cat /run/coinrack/stopped)
+systemctl start --no-block coinrack-user-data.service
 `
 
 export interface Facts {
@@ -75,15 +81,18 @@ export interface Facts {
 export function personalInput(facts: Facts): { args: string[]; input: Buffer } {
   const { id, diskGb, personality, now, randomBytes, randomUuid } = facts
   const sectors = (diskGb * GIB) / SECTOR
+  // Whoever sends user data waits for what it does.
+  const restSeconds = personality.userData === undefined ? REST_AT_LATEST_SECONDS : 0
   const machineId = `${randomUuid().replaceAll('-', '')}\n`
   const files = [
     ...personalFiles(personality),
+    ...userDataFiles(personality),
     { path: 'etc/machine-id', mode: 0o444, content: machineId },
     { path: 'run/coinrack/boot-id', mode: 0o444, content: `${randomUuid()}\n` },
     { path: REST_PATH.slice(1), mode: 0o500, content: REST },
   ]
   return {
-    args: [String(now.getTime() / 1000), macAddress(id), String(sectors)],
+    args: [String(now.getTime() / 1000), macAddress(id), String(sectors), String(restSeconds)],
     input: Buffer.concat([randomBytes(ENTROPY_BYTES), makeTar(files, { mtime: now, size: SECTOR })]),
   }
 }
