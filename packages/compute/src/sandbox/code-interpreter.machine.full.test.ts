@@ -1,13 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMachineNetworks } from '../network/machine-networks.ts'
+import { defaultEgress } from '../network/machine-ruleset.ts'
+import { PRIVATE, startWorld } from '../network/testing-world.ts'
 import { runTask } from '../sandbox-channel.suite.ts'
 import type { CodeLanguage, TaskRequest } from '../sandbox-channel.ts'
+import { openNetwork } from '../sandbox-network.ts'
 import type { SandboxSpec } from '../sandbox-runtime.ts'
 import { makeSandboxSpec } from '../testing.ts'
 import { makeSandboxes } from './testing.ts'
+import { expectPackagesToWork, servePackages } from './testing-packages.ts'
 
 const LONG_MS = 20 * 60_000
 /** As the smallest sandbox that is sold. */
 const size = { vcpus: 0.25, memoryMb: 512, diskGb: 1, template: 'code-interpreter' }
+const isRoot = process.getuid?.() === 0
 const PNG = /^iVBORw0KGgo/
 
 /** What no two may have in common, one in each line. */
@@ -25,6 +31,8 @@ describe('the code interpreter', { timeout: 3 * 60_000 }, () => {
   let sandboxes: Awaited<ReturnType<typeof makeSandboxes>>
   const specs: SandboxSpec[] = []
   let id: string
+  let endWorld: (() => Promise<void>) | undefined
+  const networks = createMachineNetworks({ ...defaultEgress, resolvers: [PRIVATE] }, { info: () => {} })
 
   const begin = async (change: Partial<SandboxSpec> = {}) => {
     const spec = makeSandboxSpec({ ...size, ...change })
@@ -47,7 +55,8 @@ describe('the code interpreter', { timeout: 3 * 60_000 }, () => {
     end.results.find(({ isMain }) => isMain)?.data['text/plain']
 
   beforeAll(async () => {
-    sandboxes = await makeSandboxes({}, 'code-interpreter')
+    if (isRoot) endWorld = await startWorld()
+    sandboxes = await makeSandboxes(isRoot ? { networks } : {}, 'code-interpreter')
     const begun = performance.now()
     await sandboxes.keepTemplate('code-interpreter', size)
     console.log(`template built in ${Math.round((performance.now() - begun) / 1000)} s`)
@@ -57,6 +66,7 @@ describe('the code interpreter', { timeout: 3 * 60_000 }, () => {
   afterAll(async () => {
     for (const spec of specs) await sandboxes?.runtime.destroy(spec.id)
     await sandboxes?.close()
+    await endWorld?.()
   })
 
   test('default: pandas is there at once, where a new interpreter has to load it', async () => {
@@ -208,7 +218,10 @@ bool(np.allclose(a @ np.linalg.inv(a), np.eye(400)))`
 plt.plot(np.arange(9) ** 2)
 pd.DataFrame({"a": np.arange(9)}).describe()`
     const pool = { most: 1, always: [size] }
-    const pooled = await makeSandboxes({ dataFolder: sandboxes.dataFolder, pool }, 'code-interpreter')
+    const pooled = await makeSandboxes(
+      { dataFolder: sandboxes.dataFolder, pool, ...(isRoot && { networks }) },
+      'code-interpreter',
+    )
     const analyse = async ({ runtime, channel }: typeof pooled) => {
       const spec = makeSandboxSpec(size)
       const begun = performance.now()
@@ -241,4 +254,14 @@ pd.DataFrame({"a": np.arange(9)}).describe()`
     const all = drawn.flat()
     expect(all.filter((line, at) => all.indexOf(line) !== at)).toEqual([])
   })
+
+  test.skipIf(!isRoot)(
+    'default: pip and npm install from an index, for its user and for root',
+    { timeout: LONG_MS },
+    async () => {
+      const endIndex = await servePackages()
+      await expectPackagesToWork(sandboxes.channel, await begin({ network: openNetwork }))
+      await endIndex()
+    },
+  )
 })

@@ -30,7 +30,7 @@ describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 
   let spec: SandboxSpec
   const networks = createMachineNetworks(worldEgress, { info: () => {} })
   let stopWorld: () => Promise<void>
-  const size = { vcpus: 0.25, memoryMb: 256, diskGb: 2 }
+  const size = { vcpus: 1, memoryMb: 512, diskGb: 2 }
 
   beforeAll(async () => {
     stopWorld = await startWorld()
@@ -130,7 +130,9 @@ describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 
     expect(await resolverProcess(machineId)).toBeUndefined()
   })
 
-  test('default: pip and npm install from an index that it may reach, for its user and for root', async () => {
+  test('default: pip and npm install from an index that it may reach, for its user and for root', {
+    timeout: 10 * 60_000,
+  }, async () => {
     const endIndex = await servePackages()
     await apply({ allowInternet: false, allowOut: [INDEX_NAME] })
     await expectPackagesToWork(sandboxes.channel, spec.id)
