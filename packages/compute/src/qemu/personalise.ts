@@ -47,7 +47,7 @@ partx --update --nr 1 /dev/vda
 resize2fs /dev/vda1 2>/dev/null
 wait "$started"
 read -r own </etc/machine-id
-for journal in /var/log/journal/*; do [ "\${journal##*/}" = "$own" ] || rm -r "$journal"; done
+for journal in /var/log/journal/*; do [ "\${journal##*/}" = "$own" ] || rm -rf "$journal"; done
 sync
 # The host says when there is time for the rest, and a guest whose host never does goes on by itself.
 perl -e 'sleep shift; exec "sh", "${REST_PATH}"' "$4" >/dev/null 2>&1 &
