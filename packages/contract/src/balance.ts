@@ -22,12 +22,15 @@ export const Balance = z.object({
 
 const Transaction = z.object({
   id: Id('transaction'),
-  kind: z.string(),
+  kind: z.string().describe('usage: what a sandbox cost on one day (UTC), so far on the present one'),
   description: z.string(),
   amount: Usd.describe('Change of the spendable balance'),
   held_change: Usd,
-  balance: Usd.describe('Spendable balance after it'),
-  reference: z.string().nullable().describe('What it was for: an order, a service, an on-chain payment'),
+  balance: Usd.describe('Spendable balance after it and all lines before it'),
+  reference: z
+    .string()
+    .nullable()
+    .describe('What it was for: an order, a service, a sandbox, an on-chain payment'),
   created_at: Timestamp,
 })
 
@@ -55,7 +58,8 @@ export const balance = {
     method: 'GET',
     path: '/balance/transactions',
     summary: 'List balance transactions',
-    description: 'Lists every change of the balance, newest first, with the running balance.',
+    description:
+      'Lists every change of the balance, newest first, with the running balance. A sandbox has one line for each day on which it ran, at the place where that day began for it.',
     access: 'read',
     rate: 'default',
     effect: 'read',
@@ -70,7 +74,7 @@ export const balance = {
     path: '/balance/statement',
     summary: 'Get a statement as CSV',
     description:
-      'Returns the changes of the balance in a period as CSV, oldest first, with the running balance: time, id, kind, description, amount, held_change, balance, reference. By REST with Accept: text/csv the answer is the file itself.',
+      'Returns the changes of the balance in a period as CSV, oldest first, with the running balance; a sandbox has a line for each day. The columns: time, id, kind, description, amount, held_change, balance, reference. By REST with Accept: text/csv the answer is the file itself.',
     access: 'read',
     rate: 'default',
     effect: 'read',

@@ -21,9 +21,11 @@ export const Work = z.object({
   id: Id('operation'),
   service_id: Id('service'),
   kind: z.enum(workKinds),
-  status: z.enum(['running', 'succeeded', 'failed']),
+  status: z
+    .enum(['running', 'succeeded', 'failed', 'superseded'])
+    .describe('superseded: a later call wanted something else before it was done'),
   progress: z.string().describe('What is being done, or was, in a few words'),
-  error: z.string().nullable().describe('Why it failed'),
+  error: z.string().nullable().describe('Why it failed, or was superseded'),
   created_at: Timestamp,
   ended_at: Timestamp.nullable(),
 })

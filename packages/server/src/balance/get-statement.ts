@@ -1,7 +1,7 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Handler } from '../handler.ts'
 import { csvOf } from './csv.ts'
-import { balanceBefore, type TransactionRow, transactionsBetween } from './transaction-store.ts'
+import { balanceBefore, describeLine, type LineRow, linesOf } from './statement-store.ts'
 
 const MOST_LINES = 5_000
 
@@ -15,7 +15,8 @@ export const getStatement: Handler<'getStatement'> = async ({ input, caller, db,
     const message = 'Expected a moment before to'
     throw fail('invalid_input', `from: ${message}`, { fields: { details: [{ path: 'from', message }] } })
   }
-  const rows = await transactionsBetween(db, caller.accountId, {
+  const rows = await linesOf(db, caller.accountId, {
+    order: 'oldest first',
     from,
     to,
     after: input.cursor,
@@ -23,15 +24,13 @@ export const getStatement: Handler<'getStatement'> = async ({ input, caller, db,
   })
   const lines = rows.slice(0, MOST_LINES)
   const [first, last] = [lines[0], lines.at(-1)]
-  const opening = first
-    ? first.available_after - first.available_change
-    : await balanceBefore(db, caller.accountId, from)
+  const opening = first ? first.balance - first.amount : await balanceBefore(db, caller.accountId, from)
   return {
     from,
     to,
     currency: 'USD',
     opening_balance: opening,
-    closing_balance: last?.available_after ?? opening,
+    closing_balance: last?.balance ?? opening,
     lines: lines.length,
     csv: csvOf(COLUMNS, lines.map(cellsOf)),
     next_cursor: rows.length > MOST_LINES ? last!.id : null,
@@ -40,13 +39,13 @@ export const getStatement: Handler<'getStatement'> = async ({ input, caller, db,
 
 const COLUMNS = ['time', 'id', 'kind', 'description', 'amount', 'held_change', 'balance', 'reference']
 
-const cellsOf = (row: TransactionRow) => [
+const cellsOf = (row: LineRow) => [
   row.created_at.toISOString(),
   row.id,
   row.kind,
-  { text: row.description },
-  formatUsd(row.available_change),
+  { text: describeLine(row) },
+  formatUsd(row.amount),
   formatUsd(row.held_change),
-  formatUsd(row.available_after),
+  formatUsd(row.balance),
   { text: row.reference ?? '' },
 ]

@@ -1,17 +1,17 @@
 import type { Handler } from '../handler.ts'
 import { pageOf } from '../paging.ts'
-import { transactionsOf } from './transaction-store.ts'
+import { describeLine, linesOf } from './statement-store.ts'
 
 export const listTransactions: Handler<'listTransactions'> = async ({ input, caller, db }) => {
   const { limit, cursor } = input
-  const rows = await transactionsOf(db, caller.accountId, { limit: limit + 1, before: cursor })
+  const rows = await linesOf(db, caller.accountId, { order: 'newest first', limit: limit + 1, after: cursor })
   return pageOf(rows, limit, (row) => ({
     id: row.id,
     kind: row.kind,
-    description: row.description,
-    amount: row.available_change,
+    description: describeLine(row),
+    amount: row.amount,
     held_change: row.held_change,
-    balance: row.available_after,
+    balance: row.balance,
     reference: row.reference,
     created_at: row.created_at,
   }))

@@ -21,6 +21,8 @@ export type TransactionKind =
   | 'hold'
   | 'hold_release'
   | 'charge'
+  /** Of sandboxes, twice a minute: charged, and held for the next minute. A statement shows their days instead. */
+  | 'usage'
   | 'refund'
   | 'adjustment'
   | 'debt_payment'

@@ -51,7 +51,7 @@ export async function holdFirstMinute(
   }
   await post(tx, {
     id: newId('transaction'),
-    kind: 'hold',
+    kind: 'usage',
     accountId,
     description: `Held for the next minute of sandbox ${id}`,
     postings: [{ from: 'customer.available', to: 'customer.held', amount: held }],

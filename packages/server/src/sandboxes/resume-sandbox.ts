@@ -4,6 +4,7 @@ import type { Handler } from '../handler.ts'
 import { noNetworks } from './choose-network.ts'
 import { driveSandbox } from './drive-sandbox.ts'
 import { holdFirstMinute } from './hold-first-minute.ts'
+import { beginDays } from './meter/day-store.ts'
 import { sandboxesOf, takeRoom } from './placement.ts'
 import { sandboxById, updateSandbox } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
@@ -33,21 +34,28 @@ export const resumeSandbox: Handler<'resumeSandbox'> = async (call) => {
     { vcpus: row.vcpus, memoryMb: row.memory_mb, diskGb: row.disk_gb },
     { kept: true },
   )
+  const now = services.clock.now()
+  await beginDays(db, [{ sandboxId: id, lineId: services.newId('transaction') }], now)
   const wanted = await updateSandbox(db, id, {
     wanted: 'running',
     timeout_s: input.timeout ?? row.timeout_s,
     held,
     // Whoever lets it go on is charged for it.
     counted_for: counted,
-    seen_at: services.clock.now(),
+    seen_at: now,
     failure: null,
     attempts: 0,
   })
   await announce(db, id)
   call.afterCommit(async () => {
-    const now = await driveSandbox(services, id, (row) => row.state !== 'paused' || row.wanted !== 'running')
-    if (now.state === 'paused' && now.wanted === 'paused' && now.failure !== null) throw refusal(now)
-    return paidAnswer(services.db, services, caller.accountId, now)
+    const driven = await driveSandbox(
+      services,
+      id,
+      (row) => row.state !== 'paused' || row.wanted !== 'running',
+    )
+    if (driven.state === 'paused' && driven.wanted === 'paused' && driven.failure !== null)
+      throw refusal(driven)
+    return paidAnswer(services.db, services, caller.accountId, driven)
   })
   return paidAnswer(db, services, caller.accountId, wanted)
 }

@@ -6,6 +6,7 @@ import type { Services } from '../services.ts'
 import { noNetworks } from './choose-network.ts'
 import { driveSandbox } from './drive-sandbox.ts'
 import { holdFirstMinute } from './hold-first-minute.ts'
+import { beginDays } from './meter/day-store.ts'
 import { noRoom, takeRoom } from './placement.ts'
 import { insertSandbox, type NewSandbox, type SandboxRow } from './sandbox-store.ts'
 import { sandboxView } from './sandbox-view.ts'
@@ -33,7 +34,7 @@ export async function startSandbox(
   })
   await takeRoom(tx, services, { vcpus, memoryMb, diskGb })
   const now = services.clock.now()
-  return insertSandbox(tx, {
+  const row = await insertSandbox(tx, {
     ...chosen,
     counted_for: counted,
     held,
@@ -41,6 +42,8 @@ export async function startSandbox(
     seen_at: now,
     expires_at: new Date(now.getTime() + chosen.timeout_s * 1000),
   })
+  await beginDays(tx, [{ sandboxId: row.id, lineId: services.newId('transaction') }], now)
+  return row
 }
 
 /**

@@ -64,10 +64,10 @@ describe('operations', () => {
     expect(second.body.operation.id).toBe(first.body.operation.id)
   })
 
-  test('behavior: what a later wish made void has failed and says why', async () => {
+  test('behavior: what a later wish made void was superseded, and says so', async () => {
     const stop = await post('power', { action: 'stop' })
     const start = await post('power', { action: 'start' })
-    expect(await work(stop.body.operation)).toMatchObject({ status: 'failed', error: /else was asked/ })
+    expect(await work(stop.body.operation)).toMatchObject({ status: 'superseded', error: /else was asked/ })
     expect(start.body.operation.status).toBe('succeeded')
   })
 

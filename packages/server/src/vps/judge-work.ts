@@ -4,7 +4,7 @@ import type { VpsRow } from './vps-store.ts'
 
 /** How far work on a VPS is. */
 export interface Verdict {
-  status: 'running' | 'succeeded' | 'failed'
+  status: 'running' | 'succeeded' | 'failed' | 'superseded'
   progress: string
   error: string | null
 }
@@ -36,13 +36,18 @@ const failed = (error: string): Verdict => ({ status: 'failed', progress: 'Ended
 
 const ENDED_BY_SUSPENSION: readonly string[] = ['start', 'stop', 'reboot', 'reinstall']
 
-const SUPERSEDED = 'Something else was asked of the VPS before it was done'
+/** No failure: whoever may change the VPS changed their mind. */
+const superseded: Verdict = {
+  status: 'superseded',
+  progress: 'Ended',
+  error: 'Something else was asked of the VPS before it was done',
+}
 
 /** Whether what was asked is so by now. Pure: work has no state of its own, the VPS has it. */
 export function judgeWork(kind: (typeof workKinds)[number], row: Seen): Verdict {
   if (kind === 'cancel') {
     if (row.wanted !== 'deleted') {
-      return row.cancel_at_period_end ? succeeded('Kept until the paid time ends') : failed(SUPERSEDED)
+      return row.cancel_at_period_end ? succeeded('Kept until the paid time ends') : superseded
     }
     return row.machine_gone_at ? succeeded('Deleted') : running('Deleting the machine and its disk')
   }
@@ -52,13 +57,13 @@ export function judgeWork(kind: (typeof workKinds)[number], row: Seen): Verdict 
   }
   switch (kind) {
     case 'start':
-      if (row.wanted !== 'running') return failed(SUPERSEDED)
+      if (row.wanted !== 'running') return superseded
       return row.status === 'active' ? succeeded('Started') : running('Starting')
     case 'stop':
-      if (row.wanted !== 'stopped') return failed(SUPERSEDED)
+      if (row.wanted !== 'stopped') return superseded
       return row.status === 'stopped' ? succeeded('Stopped') : running('Shutting down')
     case 'reboot':
-      if (row.wanted !== 'running') return failed(SUPERSEDED)
+      if (row.wanted !== 'running') return superseded
       return row.done_boot >= row.wanted_boot && row.status === 'active' && row.ssh_ready
         ? succeeded('Rebooted')
         : running(row.done_boot < row.wanted_boot ? 'Shutting down' : 'Booting')
@@ -69,13 +74,13 @@ export function judgeWork(kind: (typeof workKinds)[number], row: Seen): Verdict 
         ? succeeded('Set: get_vps_status shows it once')
         : running(waiting(row, 'Setting it inside'))
     case 'reinstall':
-      if (row.put_back !== null) return failed(SUPERSEDED)
+      if (row.put_back !== null) return superseded
       if (row.status !== 'reinstalling') return succeeded('Reinstalled')
       if (row.attempts >= MOST_ATTEMPTS) return failed(row.failure_reason ?? 'The machine could not be made')
       return running(row.done_disk < row.wanted_disk ? 'Wiping the disk' : 'Installing')
     case 'enter_rescue':
     case 'leave_rescue':
-      if (row.wanted !== 'running' || row.rescue !== (kind === 'enter_rescue')) return failed(SUPERSEDED)
+      if (row.wanted !== 'running' || row.rescue !== (kind === 'enter_rescue')) return superseded
       if (row.done_rescue !== row.rescue) return running('Shutting down')
       return row.status === 'active' && row.ssh_ready
         ? succeeded(row.rescue ? 'The rescue system runs' : 'Runs from its own disk')

@@ -68,7 +68,7 @@ test('behavior: one that is off is started; power acts on the system that runs',
 test('behavior: changed its mind before it was there', async () => {
   const { body } = await ask('rescue', { enabled: true })
   await done('rescue', { enabled: false })
-  expect(await work(body.operation)).toMatchObject({ status: 'failed', error: /else was asked/ })
+  expect(await work(body.operation)).toMatchObject({ status: 'superseded', error: /else was asked/ })
   expect(await status()).toMatchObject({ status: 'active', rescue: false })
   expect(machine().runsRescue).toBe(false)
 })

@@ -109,6 +109,7 @@ test('behavior: whatever happens, each has cost what it ran, until the money end
         }
         for (const { id, state } of all) if (state !== 'ended') await buyer.kill(id)
         expect((await buyer.balance()).held).toBe('0.00')
+        await checkStatement(buyer)
       },
     ),
     { numRuns: 15, endOnFailure: true },
@@ -222,6 +223,21 @@ async function change(
 function moneyEnds(all: Modelled[]): void {
   for (const each of all)
     if (each.state === 'running') each.state = each.mode === 'persistent' ? 'paused' : 'ended'
+}
+
+/** Its lines add up to the balance, nothing seems to be given back, and each sandbox has a line. */
+async function checkStatement(buyer: Buyer): Promise<void> {
+  const { body: lines } = await buyer.ask('GET', '/balance/transactions?limit=100')
+  const usage = lines.filter(({ kind }: { kind: string }) => kind === 'usage')
+  for (const { amount, held_change } of usage) {
+    expect(Number(amount)).toBeLessThan(0)
+    expect(held_change).toBe('0.00')
+  }
+  const { balance } = await buyer.balance()
+  expect(lines[0]?.balance ?? '0.00').toBe(balance)
+  const micro = (usd: string) => BigInt(Math.round(Number(usd) * 1e6))
+  const sum = lines.reduce((total: bigint, { amount }: { amount: string }) => total + micro(amount), 0n)
+  expect(sum).toBe(micro(balance))
 }
 
 async function check(buyer: Buyer, all: Modelled[], credited: bigint): Promise<void> {

@@ -4,12 +4,16 @@ import { type CustomerBalance, lockBalances } from '../../ledger/balance.ts'
 import { countSpending, leftOfBudgets } from '../../ledger/budget.ts'
 import { postAll } from '../../ledger/post.ts'
 import type { Services } from '../../services.ts'
+import { beginDays } from './day-store.ts'
 import { type EndsFor, type MeterChange, type MeterRow, metersOf, writeMeters } from './meter-store.ts'
 
 /** How long each has run, as the runtime says. */
 export type Seen = ReadonlyMap<string, { ranMs: number }>
 
 const LEAST_MS = 1_000
+const DAY_MS = 86_400_000
+
+const dayOf = (at: Date) => Math.floor(at.getTime() / DAY_MS)
 
 interface Plan {
   changes: (MeterChange & { account_id: string; spent: bigint; counted_for: string[] })[]
@@ -41,6 +45,12 @@ export async function settleAccounts(
   await postAll(
     tx,
     plans.flatMap(({ posting }) => posting ?? []),
+    now,
+  )
+  const newDays = rows.filter(({ seen_at }) => dayOf(seen_at) < dayOf(now))
+  await beginDays(
+    tx,
+    newDays.map(({ id }) => ({ sandboxId: id, lineId: services.newId('transaction') })),
     now,
   )
   const changes = plans.flatMap((plan) => plan.changes)
@@ -104,7 +114,6 @@ function planAccount(
       ends_for: isEnding ? ends.for : null,
     }
   })
-  const charged = changes.reduce((sum, { spent }) => sum + spent, 0n)
   return {
     changes,
     posting:
@@ -112,7 +121,7 @@ function planAccount(
         ? undefined
         : {
             id: newId('transaction'),
-            kind: charged > 0n ? 'charge' : 'hold',
+            kind: 'usage',
             accountId: rows[0]!.account_id,
             description: describe(rows),
             postings: settlement.postings,
