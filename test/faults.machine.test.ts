@@ -1,5 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { withMonitor } from '@coinrack/compute/qemu/monitor.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
+import type { Client } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Interruption, interrupt, interruptions, type Subject } from './support/interruptions.ts'
 import { orderVps, tracesOf } from './support/one-vps.ts'
@@ -96,6 +98,8 @@ describe('one machine', () => {
 describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
   const DATA_FOLDER = `/tmp/coinrack-full-${process.pid}`
   let service: RunningService
+  let customer: Client
+  let id: string
 
   beforeAll(async () => {
     await runCommand('mkdir', ['-m', '711', DATA_FOLDER])
@@ -138,13 +142,37 @@ describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
 
   test('behavior: with room again, the next order is a machine', async () => {
     await runCommand('mount', ['-o', 'remount,size=40g', DATA_FOLDER])
-    const customer = await newCustomer(service, '10')
+    customer = await newCustomer(service, '10')
     const order = await customer.orderVps({ product: 'nano', os_id: DEBIAN_13, hostname: 'room' })
-    const id = order.service_id!
+    id = order.service_id!
     await vi.waitUntil(
       async () => (await customer.getVpsStatus({ service_id: id, reveal: false })).status === 'active',
       { timeout: 420_000, interval: 1_000 },
     )
+  })
+
+  test('behavior: a machine that writes while the disk is full stands still, and goes on with room', async () => {
+    const { stdout } = await runCommand('df', ['--output=used', '-BM', DATA_FOLDER])
+    const usedMb = Number(/(\d+)M/.exec(stdout)![1])
+    await runCommand('mount', ['-o', `remount,size=${usedMb + 40}m`, DATA_FOLDER])
+    const write = 'dd if=/dev/urandom of=/root/large bs=1M count=150 conv=fsync && stat -c %s /root/large'
+    const command = `setsid sh -c '${write} >/root/written' >/dev/null 2>&1 </dev/null &`
+    await customer.runOnVps({ service_id: id, command })
+    const monitor = `${DATA_FOLDER}/machines/${id}/run/monitor.sock`
+    const status = () => withMonitor(monitor, ({ execute }) => execute<{ status: string }>('query-status'))
+    await vi.waitUntil(async () => (await status()).status === 'io-error', {
+      timeout: 120_000,
+      interval: 200,
+    })
+    await runCommand('mount', ['-o', 'remount,size=40g', DATA_FOLDER])
+    await vi.waitUntil(async () => (await status()).status === 'running', { timeout: 60_000, interval: 200 })
+    const read = async () =>
+      (await customer.runOnVps({ service_id: id, command: 'cat /root/written' }).catch(() => undefined))
+        ?.stdout
+    await vi.waitUntil(async () => (await read()) === `${150 * 1024 ** 2}\n`, {
+      timeout: 120_000,
+      interval: 1_000,
+    })
     await customer.cancelService({ service_id: id, mode: 'immediate', confirm: 'room' })
     await vi.waitUntil(async () => (await tracesOf(service, id)).length === 0, {
       timeout: 30_000,

@@ -44,6 +44,7 @@ import {
   writeNetworkPolicy,
   writeRecord,
 } from './guest.ts'
+import { goOnWithRoom } from './full-disk.ts'
 import { hostAcceleration } from './host-acceleration.ts'
 import { hostCapacity, listMachines, whileRoomLasts } from './host-capacity.ts'
 import { hostClockOptions } from './host-clock.ts'
@@ -311,6 +312,8 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
           ? { state: 'stopped', sshReady: false, ...known }
           : { state: 'failed', reason, sshReady: false }
       }
+      const atFullDisk = await goOnWithRoom(guest.monitor, guest.folder)
+      if (atFullDisk !== 'never stopped') log.info({ vps: id, atFullDisk }, "the host's disk was full")
       const lookAt = (await networks.lookAt(id)) ?? localAddress(listenAddress(record.sshAddress))
       const [sshReady, used, disk, traffic] = await Promise.all([
         ssh.hasAnswered(guest, pid, lookAt),

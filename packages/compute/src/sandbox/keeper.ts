@@ -1,4 +1,5 @@
 import { rename, rm } from 'node:fs/promises'
+import { goOnWithRoom } from '../qemu/full-disk.ts'
 import type { Guest } from '../qemu/guest.ts'
 import { refuseWhenFull } from '../qemu/host-capacity.ts'
 import type { MachineUsers } from '../qemu/machine-users.ts'
@@ -74,6 +75,18 @@ export function createKeeper({ dataFolder, world, users, links, records, clock }
       // One that is gone is met by whoever observes.
       if (stood) await letGoOn(machine).catch(() => {})
       else if (stood === false) await records.goOn(machine, records.seenAt())
+    },
+
+    /** Of one that a full disk has stopped: it is not counted until there is room, and then goes on. */
+    async goOnWithRoom(machine: Machine): Promise<void> {
+      if (machine.record.state !== 'running') return
+      const atFullDisk = await goOnWithRoom(machine.guest.monitor, machine.guest.folder)
+      // On a full disk it cannot be written down, but is known.
+      if (atFullDisk === 'stands' && machine.record.stillSince === undefined)
+        await records.standStill(machine).catch(() => {})
+      if (atFullDisk !== 'goes on') return
+      await records.goOn(machine)
+      await renew(await links.get(machine.guest), clock.now())
     },
 
     /** Of one that is not ended; paused already, nothing is done. */

@@ -69,6 +69,8 @@ export interface Sandboxes {
   close(): Promise<void>
 }
 
+/** How often running sandboxes are asked whether a full disk has stopped them. */
+const LOOK_MS = 15_000
 /** After a sandbox was given, whose first work needs the processors more than the next one. */
 const LATER_MS = 1_000
 
@@ -152,6 +154,18 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
     }
   }
 
+  let lookedAt = Number.NEGATIVE_INFINITY
+  /** Now and then, and after whatever is done with a sandbox: keeps none waiting that a full disk has stopped. */
+  const lookForStopped = () => {
+    if (performance.now() - lookedAt < LOOK_MS) return
+    lookedAt = performance.now()
+    for (const [id, machine] of bySandbox)
+      if (machine.record.state === 'running')
+        void alone(id, () => keeper.goOnWithRoom(machine)).catch((error) =>
+          log.info({ err: error }, `Sandbox ${id} was not looked at`),
+        )
+  }
+
   const runtime: SandboxRuntime = {
     ensure: (spec) =>
       alone(spec.id, async () => {
@@ -166,6 +180,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
 
     async observe() {
       await Promise.all([...bySandbox.values()].map((machine) => records.settle(machine)))
+      lookForStopped()
       await records.markSeen()
       return new Map([...bySandbox].map(([id, machine]) => [id, records.observationOf(machine)]))
     },

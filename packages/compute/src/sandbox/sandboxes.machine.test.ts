@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runCommand } from '@coinrack/host/run-command.ts'
 import { expect, test } from 'vitest'
+import { withMonitor } from '../qemu/monitor.ts'
+import { makeDataFolder } from '../qemu/testing-clones.ts'
 import { runTask, sandboxChannelSuite } from '../sandbox-channel.suite.ts'
 import { sandboxRuntimeSuite } from '../sandbox-runtime.suite.ts'
 import { makeSandboxSpec } from '../testing.ts'
@@ -104,6 +107,49 @@ async function processorSeconds(pid: number): Promise<number> {
     .map(Number)
   return (user! + system!) / TICKS
 }
+
+test('behavior: one that writes while the disk is full stands still uncounted, and goes on with room', {
+  timeout: LONG_MS,
+}, async () => {
+  const { dataFolder: other } = await ready()
+  const dataFolder = await makeDataFolder()
+  const resize = (options: string) => runCommand('mount', ['-o', options, dataFolder])
+  await runCommand('mount', ['-t', 'tmpfs', '-o', 'size=4g,mode=711', 'coinrack-full', dataFolder])
+  try {
+    for (const name of ['base-images', 'sandbox-templates'])
+      await runCommand('cp', ['-a', '--sparse=always', join(other, name), dataFolder])
+    const { runtime, channel, close } = await makeSandboxes({ dataFolder })
+    const spec = makeSandboxSpec(size)
+    await runtime.ensure(spec)
+    const { stdout } = await runCommand('df', ['--output=used', '-BM', dataFolder])
+    await resize(`remount,size=${Number(/(\d+)M/.exec(stdout)![1]) + 20}m`)
+    const command =
+      'dd if=/dev/urandom of=/root/large bs=1M count=60 conv=fsync 2>/dev/null; stat -c %s /root/large'
+    const written = runTask(channel, spec.id, { run: { command } })
+    const monitor = join((await folderOf(dataFolder, spec.id))!, 'run/control.sock')
+    const isStopped = () =>
+      withMonitor(monitor, async ({ execute }) => {
+        return (await execute<{ status: string }>('query-status')).status === 'io-error'
+      })
+    while (!(await isStopped())) await sleep(100)
+    const ranMs = async () => (await runtime.observe()).get(spec.id)!.ranMs
+    for (let before = await ranMs(), now = -1; before !== now; ) {
+      before = now
+      await sleep(300)
+      now = await ranMs()
+    }
+    await resize('remount,size=4g')
+    while (await isStopped()) {
+      await runtime.observe()
+      await sleep(500)
+    }
+    expect((await written).stdout).toBe(`${60 * 1024 ** 2}\n`)
+    await runtime.destroy(spec.id)
+    await close()
+  } finally {
+    await runCommand('umount', ['--lazy', dataFolder])
+  }
+})
 
 /** What no two sandboxes may have in common, one in each line. */
 const PYTHON = `import os, random, uuid, secrets

@@ -80,6 +80,23 @@ async function pass(services: TestService['services']): Promise<void> {
   await reconciler.idle()
 }
 
+test('behavior: a machine that ends after its first boot, and before delivery, is started again and delivered', async () => {
+  const order = await place('slow-boot')
+  await pass(service.services)
+  service.driver.finishBoot(order.id)
+  expect((await service.driver.observe(order.id)).sshReady).toBe(true)
+  service.driver.crash(order.id)
+  expect(await service.driver.observe(order.id)).toMatchObject({ state: 'stopped' })
+  await pass(service.services)
+  await pass(service.services)
+  expect(await look(order)).toMatchObject({
+    status: 'active',
+    held: 0n,
+    charges: 1n,
+    available: BUDGET - PRICE,
+  })
+})
+
 test('behavior: whatever fails, and in whichever order, it is held, then charged once or given back', async () => {
   const property = fc.asyncProperty(
     hostname,

@@ -32,6 +32,7 @@ const ready: VpsObservation = { state: 'running', sshReady: true }
 const failed: VpsObservation = { state: 'failed', sshReady: false, reason: 'Kernel panic' }
 
 const ensure: Step = { do: 'ensure' }
+const startAgain: Step = { do: 'start_again' }
 const destroy: Step = { do: 'destroy' }
 const deliver: Step = { do: 'deliver' }
 const nothing: Step = { do: 'nothing' }
@@ -53,7 +54,7 @@ const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
     { status: 'provisioning', ssh_ready: false },
     [
       [absent, ensure],
-      [stopped, ensure],
+      [stopped, startAgain],
       // The driver starts over a first boot that died or hung: it is told again and again.
       [booting, ensure],
       [failed, ensure],
@@ -177,7 +178,7 @@ const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
     { status: 'reinstalling', ssh_ready: false, wanted_disk: 2, done_disk: 2 },
     [
       [absent, ensure],
-      [stopped, ensure],
+      [stopped, startAgain],
       [booting, ensure],
       [ready, record('active', true)],
       [failed, ensure],

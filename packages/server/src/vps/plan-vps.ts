@@ -4,6 +4,8 @@ import type { VpsRow } from './vps-store.ts'
 /** What the reconciler does next with one VPS. */
 export type Step =
   | { do: 'ensure' }
+  /** It was made and has ended, though nobody has had it: it is started from its disk. */
+  | { do: 'start_again' }
   | { do: 'power'; action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset' }
   | { do: 'destroy' }
   /** The machine loses its disk, so that it can get another. */
@@ -79,7 +81,7 @@ export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
 function planReinstall(row: Wish, seen: VpsObservation): Step {
   if (row.done_disk < row.wanted_disk) return { do: 'wipe' }
   if (row.put_back !== null) return { do: 'put_back', disk: row.put_back }
-  return seen.sshReady ? { do: 'record', status: 'active', sshReady: true } : { do: 'ensure' }
+  return seen.sshReady ? { do: 'record', status: 'active', sshReady: true } : makeReady(seen)
 }
 
 function planProvisioning(row: Wish, seen: VpsObservation, now: Date): Step {
@@ -90,6 +92,10 @@ function planProvisioning(row: Wish, seen: VpsObservation, now: Date): Step {
   if (now.getTime() - row.provisioning_since.getTime() > PROVISIONING_LIMIT_MS) {
     return { do: 'fail', reason: 'SSH did not answer in time' }
   }
-  // Also while it runs: the driver starts a first boot over that died or hangs.
-  return { do: 'ensure' }
+  return makeReady(seen)
 }
+
+/** Also while it runs: the driver starts a first boot over that died or hangs, but not what has ended after it. */
+const makeReady = ({ state }: VpsObservation): Step => ({
+  do: state === 'stopped' ? 'start_again' : 'ensure',
+})

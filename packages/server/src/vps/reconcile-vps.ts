@@ -184,6 +184,11 @@ async function take(
   switch (step.do) {
     case 'ensure':
       return tryToMake(services, row, () => services.driver.ensure(specOf(services, row)))
+    case 'start_again':
+      return tryToMake(services, row, async () => {
+        await services.driver.ensure(specOf(services, row))
+        await services.driver.power(id, 'start', row.wanted_boot)
+      })
     case 'power':
       return power(services, row, step.action)
     case 'tell':
