@@ -264,12 +264,12 @@ describe('what needs root', () => {
     setpriv: /'setpriv'|\bsetpriv --/,
     useradd: /'useradd'/,
     'apt-get': /'apt-get'/,
-    setuid: /\.(setuid|setgid|seteuid|setegid|setgroups|initgroups)\(/,
+    setuid: /\.(setuid|setgid|seteuid|setegid|setgroups|initgroups)\(|'setresuid'/,
   }
   const isComment = (line: string) => /^\s*(\/\/|\/?\*|#)/.test(line)
   const sources = files.filter(
     ({ path }) =>
-      /^(packages|scripts)\/.*\.(ts|mjs|js|sh)$/.test(path) &&
+      /^(packages|scripts)\/.*\.(ts|mjs|js|sh|pl)$/.test(path) &&
       !isForTests(path) &&
       // What is there is a program of the guest.
       !/\/rootfs\/|(guest-scripts|personalise|template-script)\.ts$|\/testing-/.test(path),

@@ -32,6 +32,11 @@ export interface DetachedProgram {
   /** Runs the program as this user; only root can. */
   user?: RunAs
   /**
+   * Instead of becoming `user` by `setpriv`: words that run last before the program, and go on as that user, in a child
+   * of theirs. They write its number into the pid file, which is open as PID_DESCRIPTOR, and end once it is the program.
+   */
+  jail?: string[] | undefined
+  /**
    * The words of programs that run first, with the caller's rights, each of which becomes the next and at last the
    * program: `nsenter --net=...` for one.
    */
@@ -40,12 +45,15 @@ export interface DetachedProgram {
   inherit?: number[]
 }
 
+/** Of the pid file, in all that runs before the program, and in the program. */
+export const PID_DESCRIPTOR = 9
 const ALREADY_RUNS = 75
+const ENDED_WELL = 'exit code 0'
 /** How long children that a killed program left behind get to go, before a start of the same pid file fails. */
 const LEFTOVERS_SECONDS = 3
 
-const SHELL = `exec 9<>"$PID_FILE" || exit 73
-flock -w ${LEFTOVERS_SECONDS} 9 || exit ${ALREADY_RUNS}
+const SHELL = `exec ${PID_DESCRIPTOR}<>"$PID_FILE" || exit 73
+flock -w ${LEFTOVERS_SECONDS} ${PID_DESCRIPTOR} || exit ${ALREADY_RUNS}
 echo $$ >"$PID_FILE" || exit 73
 unset PID_FILE
 echo locked >&3
@@ -69,10 +77,12 @@ export async function startDetached(program: DetachedProgram): Promise<number> {
 
   await mkdir(dirname(pidFile), { recursive: true })
   await mkdir(dirname(logFile), { recursive: true })
-  const [command, args] = asUser(program.user, program.command, program.args)
-  const { within = [] } = program
-  const shell = ['sh', '-c', SHELL, 'sh', ...within, command, ...args]
-  const launchers = new Set(['setpriv', ...within])
+  const { within = [], jail } = program
+  const [command, ...args] = jail
+    ? ([...jail, program.command, ...program.args] as [string, ...string[]])
+    : asUser(program.user, program.command, program.args).flat()
+  const shell = ['sh', '-c', SHELL, 'sh', ...within, command!, ...args]
+  const launchers = new Set(['setpriv', ...within, ...(jail ?? [])])
   const log = await open(logFile, 'a', 0o600)
   try {
     const child = spawn(shell[0]!, shell.slice(1), {
@@ -90,11 +100,16 @@ export async function startDetached(program: DetachedProgram): Promise<number> {
     await once(child, 'spawn')
 
     const said = await text(child.stdio[3] as NodeJS.ReadableStream & AsyncIterable<Buffer>)
-    while (said !== '' && ended === undefined && (await isStillLauncher(child.pid!, shell, launchers)))
+    while (
+      said !== '' &&
+      ended === undefined &&
+      (jail || (await isStillLauncher(child.pid!, shell, launchers)))
+    )
       await sleep(1)
     if (said === '') while (ended === undefined) await sleep(1)
 
     if (ended === 'lock held') throw new AlreadyRunsError(`${name} runs already: ${pidFile} is locked`)
+    if (jail && ended === ENDED_WELL) return (await readPid(pidFile))!
     if (ended !== undefined) throw new Error(`${name} did not start (${ended})\n${await tail(logFile)}`)
     return child.pid!
   } finally {

@@ -22,6 +22,7 @@ import type { Verdict } from './acceleration.ts'
 import type { GuestNetwork } from './command-line.ts'
 import { createQemuConsole } from './console.ts'
 import { diskSizeGb, growDisk } from './disk.ts'
+import { goOnWithRoom } from './full-disk.ts'
 import {
   bootChangeOf,
   checkDataFolder,
@@ -44,10 +45,10 @@ import {
   writeNetworkPolicy,
   writeRecord,
 } from './guest.ts'
-import { goOnWithRoom } from './full-disk.ts'
 import { hostAcceleration } from './host-acceleration.ts'
 import { hostCapacity, listMachines, whileRoomLasts } from './host-capacity.ts'
 import { hostClockOptions } from './host-clock.ts'
+import { createJail, rightsFor } from './jail.ts'
 import { createQemuKeptDisks } from './kept-disks.ts'
 import { createMachineMaker, type MachineMaker, type MachineMakerOptions } from './machine-maker.ts'
 import { createMachineUsers, defaultUserIds, giveFolder, type UserIds } from './machine-users.ts'
@@ -133,6 +134,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const networks = createMachineNetworks(egress, log, addressRouting)
   const groups = createControlGroups({ parent, disk, dataFolder, log })
   const users = createMachineUsers(machines, user && userIds)
+  const jail = createJail({ cacheFolder, baseImages, log })
   const userOf = (guest: Guest) => users.of(guest.id, guest.folder)
   const arrangeRescue = rescueArranger({ images, dataFolder, baseImages, userOf, clock })
   const acceleration = hostAcceleration({ cacheFolder, images: builtImages, user })
@@ -160,7 +162,8 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     const isOwn = await networks.isPossible()
     if (!isOwn && record.addresses?.ipv4) throw unsupported()
     const listen = listenAddress(record.sshAddress)
-    const owner = await userOf(guest)
+    const { accelerator } = await host()
+    const owner = await rightsFor(await userOf(guest), accelerator)
     let limits: string[] = []
     if (!(await runningPid(guest))) {
       await giveFolder(guest.folder, owner, filesOfUser(guest))
@@ -168,7 +171,12 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       if (await groups.isPossible()) limits = await groups.make(guest.id, { ...record, isClone })
     }
     const network: GuestNetwork = isOwn ? { kind: 'tap' } : { kind: 'user', listen }
-    return { network, within: isOwn ? networks.enter(guest.id) : [], limits, listen, user: owner }
+    return {
+      network,
+      within: isOwn ? networks.enter(guest.id) : [],
+      jail: owner && (await jail.enter({ folder: guest.folder, user: owner, accelerator })),
+      ...{ limits, listen, user: owner },
+    }
   }
 
   const makeNetwork = async (guest: Guest, record: GuestRecord) => {

@@ -214,6 +214,8 @@ export interface StartOptions {
   /** Files of control groups that QEMU joins by them. */
   limits?: string[]
   user: RunAs | undefined
+  /** What it may see of the host as that user. Without: what any user may. */
+  jail?: string[] | undefined
   /** Starts a clone on this open memory of its template; it waits for the template's state, open as well. */
   template?: { memory: number; state: number } | undefined
 }
@@ -224,7 +226,7 @@ export const INHERITED_STATE = 'fd:5'
 
 /** Starts QEMU for the machine unless it runs, and returns when its monitor answers. Throws `guest_failed`. */
 export async function startGuest(guest: Guest, record: GuestRecord, options: StartOptions): Promise<void> {
-  const { accelerator, clockOptions, network, within, limits, user, template } = options
+  const { accelerator, clockOptions, network, within, limits, user, jail, template } = options
   const { vcpus, memoryMb, rescue } = record
   const isFirstBoot = rescue ? await isSeedWaiting(guest.rescueSeed) : await isFirstBootPending(guest)
   const isChangeWaiting = !rescue && (await bootChangeOf(guest)) === 'waiting'
@@ -242,7 +244,7 @@ export async function startGuest(guest: Guest, record: GuestRecord, options: Sta
     ...(template && { isClone: true, memoryFile: { path: INHERITED_MEMORY, share: false } }),
   })
   const inherit = template ? [template.memory, template.state] : []
-  await launchGuest(guest, args, { within, limits, user, inherit })
+  await launchGuest(guest, args, { within, limits, user, jail, inherit })
 }
 
 /**
@@ -256,9 +258,10 @@ export async function launchGuest(
     within = [],
     limits = [],
     user,
+    jail,
     inherit = [],
     isIdle = false,
-  }: Pick<StartOptions, 'within' | 'limits' | 'user'> & {
+  }: Pick<StartOptions, 'within' | 'limits' | 'user' | 'jail'> & {
     /** Open files that QEMU gets as descriptors 4, 5 and so on. */
     inherit?: number[]
     /** It does nothing until it is told to: it joins its groups while it starts, which takes as long. */
@@ -278,6 +281,7 @@ export async function launchGuest(
       pidFile: guest.pidFile,
       logFile: guest.logFile,
       user,
+      jail,
       within: ['sh', LAUNCH_SCRIPT, owner, ...(isIdle ? [] : limits), '--', ...within],
       inherit,
     })

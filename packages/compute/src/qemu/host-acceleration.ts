@@ -2,7 +2,7 @@ import type { RunAs } from '@coinrack/host/as-user.ts'
 import { osImages } from '../images/catalog.ts'
 import type { ImageStore } from '../images/image-store.ts'
 import { findAcceleration, type Verdict } from './acceleration.ts'
-import { groupsOfDevice, KVM } from './machine-users.ts'
+import { rightsFor } from './jail.ts'
 
 export interface HostAccelerationOptions {
   cacheFolder: string
@@ -20,7 +20,7 @@ export function hostAcceleration({ cacheFolder, images, user }: HostAcceleration
     return images.get(ready?.slug ?? osImages[0]!.slug)
   }
   const probe = async (onProgress?: (line: string) => void) => {
-    const prober = user && { ...user, groups: await groupsOfDevice(KVM) }
+    const prober = await rightsFor(user, 'kvm')
     return findAcceleration({ cacheFolder, image: await anyImage(), user: prober, onProgress })
   }
 

@@ -10,6 +10,7 @@ import { DEFAULT_PARENT, groupFolders } from '../control-groups/control-groups.t
 import { makeSpec } from '../testing.ts'
 import { createQemuDriver, type QemuDriver } from './driver.ts'
 import { type Guest, guestAt, runningPid } from './guest.ts'
+import { groupsOfDevice, KVM } from './machine-users.ts'
 
 /** Two real machines that need not boot: what the process of one can do to the other, and to the host. */
 
@@ -29,6 +30,8 @@ describe.skipIf(process.getuid?.() !== 0)('isolation of QEMU', { timeout: 3 * 60
   let pidOfA: number
   let pidOfB: number
   let user: RunAs
+  let isKvm: boolean
+  let groups: number[]
 
   beforeAll(async () => {
     dataFolder = await mkdtemp(join(tmpdir(), 'coinrack-vps-'))
@@ -39,7 +42,8 @@ describe.skipIf(process.getuid?.() !== 0)('isolation of QEMU', { timeout: 3 * 60
       user: await serviceUser(),
       log: { info: () => {} },
     })
-    await driver.prepare(() => {})
+    isKvm = (await driver.prepare(() => {})).accelerator === 'kvm'
+    groups = isKvm ? await groupsOfDevice(KVM) : []
     for (const spec of [specA, specB]) await driver.ensure(spec)
     a = guestAt(join(dataFolder, 'machines'), specA.id)
     b = guestAt(join(dataFolder, 'machines'), specB.id)
@@ -71,9 +75,50 @@ describe.skipIf(process.getuid?.() !== 0)('isolation of QEMU', { timeout: 3 * 60
         expect(text).toContain(`Cap${set}:\t${'0'.repeat(16)}`)
       expect(text).toMatch(/^Seccomp:\t2$/m)
       expect(text).toMatch(/^NoNewPrivs:\t1$/m)
-      expect(text).toMatch(/^Groups:\s*$/m)
+      expect(text).toMatch(new RegExp(`^Groups:\\s*${groups.join(' ')}\\s*$`, 'm'))
     }
-    expect(await readFile(`/proc/${pidOfA}/limits`, 'utf8')).toMatch(/^Max core file size +0 +0 /m)
+    const limits = await readFile(`/proc/${pidOfA}/limits`, 'utf8')
+    expect(limits).toMatch(/^Max core file size +0 +0 /m)
+    expect(limits).toMatch(/^Max open files +1024 +1024 /m)
+    expect(limits).toMatch(/^Max processes +512 +512 /m)
+    expect(limits).toMatch(/^Max locked memory +0 +0 /m)
+  })
+
+  test('default: it sees nothing of the host but itself, its folder and the images', async () => {
+    const names = async (path: string) => (await readdir(`/proc/${pidOfA}/root${path}`)).sort()
+    expect(await names('/')).toEqual([
+      ...['base-images', 'bin', 'dev', 'etc', 'lib', 'lib64', 'machines', 'proc', 'sbin', 'usr'],
+    ])
+    expect(await names('/etc')).toEqual(['ld.so.cache'])
+    expect(await names('/usr/bin')).toEqual(['qemu-system-x86_64'])
+    expect(await names('/usr/sbin')).toEqual([])
+    expect(await names('/usr/share')).toEqual(['qemu', 'seabios'])
+    expect(await names('/machines')).toEqual(['machine'])
+    expect(await names('/machines/machine')).toEqual((await readdir(a.folder)).sort())
+    expect(await names('/base-images')).toEqual((await readdir(join(dataFolder, 'base-images'))).sort())
+    const mounts = await readFile(`/proc/${pidOfA}/mounts`, 'utf8')
+    const flags = [...mounts.matchAll(/^\S+ (\S+) \S+ (\S+)/gm)].map(([, at, options]) => {
+      const kept = options!.split(',').filter((one) => /^(ro|rw|nosuid|nodev|noexec|subset=pid)$/.test(one))
+      return `${at} ${kept.join(',')}`
+    })
+    expect(flags.slice(0, 4)).toEqual([
+      '/ ro,nosuid,nodev',
+      '/machines/machine rw,nosuid,nodev,noexec',
+      '/base-images ro,nosuid,nodev,noexec',
+      '/proc rw,nosuid,nodev,noexec,subset=pid',
+    ])
+    const devices = ['null', 'urandom', ...(isKvm ? ['kvm'] : [])]
+    expect(flags.slice(4).map((flag) => flag.split(' ')[0])).toEqual(devices.map((name) => `/dev/${name}`))
+  })
+
+  test('default: namespaces of its own, in which it is the only process', async () => {
+    for (const kind of ['mnt', 'pid', 'ipc', 'uts', 'net']) {
+      const of = async (pid: number | 'self') => (await stat(`/proc/${pid}/ns/${kind}`)).ino
+      expect([kind, new Set([await of(pidOfA), await of(pidOfB), await of('self')]).size]).toEqual([kind, 3])
+    }
+    expect(await status(pidOfA)).toMatch(new RegExp(`^NSpid:\\t${pidOfA}\\t1$`, 'm'))
+    const seen = (await readdir(`/proc/${pidOfA}/root/proc`)).filter((name) => !Number.isNaN(Number(name)))
+    expect(seen).toEqual(['1'])
   })
 
   test('behavior: it reaches no file, no socket and no memory of the other', async () => {
@@ -153,7 +198,9 @@ describe.skipIf(process.getuid?.() !== 0)('isolation of QEMU', { timeout: 3 * 60
     expect((await groupFolders(DEFAULT_PARENT, specB.id)).filter((folder) => existsSync(folder))).toEqual([])
     expect(await readdir('/run/coinrack/users')).not.toContain(String(uid))
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-    const all = await Promise.all(pids.map((pid) => status(Number(pid)).catch(() => '')))
+    const statuses = await Promise.all(pids.map((pid) => status(Number(pid)).catch(() => '')))
+    // One that its parent has yet to hear of holds nothing any more.
+    const all = statuses.filter((text) => !/^State:\tZ/m.test(text))
     expect(all.filter((text) => text.includes(`Uid:\t${user.uid}\t`))).toHaveLength(1)
     expect(all.filter((text) => text.includes(`Uid:\t${uid}\t`))).toEqual([])
   })

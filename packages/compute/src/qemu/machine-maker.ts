@@ -48,7 +48,7 @@ export interface MachineMakerOptions {
     guest: Guest,
     record: GuestRecord,
     isClone: boolean,
-  ): Promise<Pick<StartOptions, 'network' | 'within' | 'limits' | 'user'>>
+  ): Promise<Pick<StartOptions, 'network' | 'within' | 'limits' | 'user' | 'jail'>>
   /** Who runs the machine. */
   userOf(guest: Guest): Promise<RunAs | undefined>
 }

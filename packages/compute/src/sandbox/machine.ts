@@ -23,7 +23,7 @@ import { firstLink } from './template.ts'
 /** What QEMU runs within. */
 export type Around = Pick<
   StartOptions,
-  'accelerator' | 'clockOptions' | 'network' | 'within' | 'limits' | 'user'
+  'accelerator' | 'clockOptions' | 'network' | 'within' | 'limits' | 'user' | 'jail'
 >
 
 const WAKE_TIMEOUT_MS = 60_000

@@ -12,6 +12,7 @@ import type { Verdict } from '../qemu/acceleration.ts'
 import { checkDataFolder } from '../qemu/guest.ts'
 import { hostCapacity } from '../qemu/host-capacity.ts'
 import { hostClockOptions } from '../qemu/host-clock.ts'
+import { createJail } from '../qemu/jail.ts'
 import { createMachineUsers, defaultUserIds, type UserIds } from '../qemu/machine-users.ts'
 import type { SandboxChannel } from '../sandbox-channel.ts'
 import { closedNetwork, type SandboxNetwork } from '../sandbox-network.ts'
@@ -89,6 +90,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
     users,
     groups,
     networks,
+    jail: createJail({ cacheFolder, baseImages: join(dataFolder, 'base-images'), log }),
     acceleration: options.acceleration,
     clockOptions,
   })

@@ -6,6 +6,7 @@ import type { MachineNetworks } from '../network/machine-networks.ts'
 import type { Verdict } from '../qemu/acceleration.ts'
 import { macAddress } from '../qemu/command-line.ts'
 import type { Guest } from '../qemu/guest.ts'
+import { type Jail, rightsFor } from '../qemu/jail.ts'
 import { giveFolder, type MachineUsers, makeFolder } from '../qemu/machine-users.ts'
 import { closedNetwork, openNetwork, type SandboxNetwork } from '../sandbox-network.ts'
 import type { SandboxSize } from '../sandbox-runtime.ts'
@@ -16,13 +17,14 @@ export interface SandboxWorldOptions {
   users: MachineUsers
   groups: ControlGroups
   networks: MachineNetworks
+  jail: Jail
   acceleration(): Promise<Verdict>
   clockOptions: Promise<string[]>
 }
 
 /** What is around the machines of sandboxes on this host: users, groups, networks. */
 export function createSandboxWorld(options: SandboxWorldOptions) {
-  const { users, groups, networks } = options
+  const { users, groups, networks, jail } = options
 
   const applyNetwork = async (
     { id, folder }: Guest,
@@ -82,7 +84,8 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
 
     /** Makes all that a machine runs within, its folder included. */
     async surround(guest: Guest, { vcpus, memoryMb }: SandboxSize, network = closedNetwork): Promise<Around> {
-      const user = await folderOf(guest)
+      const { accelerator } = await options.acceleration()
+      const user = await rightsFor(await folderOf(guest), accelerator)
       const isOwn = await networks.isPossible()
       const made = groups
         .isPossible()
@@ -93,10 +96,11 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
         )
       const [limits] = await Promise.all([made, networkOf(guest, network, () => made)])
       return {
-        accelerator: (await options.acceleration()).accelerator,
+        accelerator,
         clockOptions: await options.clockOptions,
         network: isOwn ? { kind: 'tap' } : { kind: 'user' },
         within: isOwn ? networks.enter(guest.id) : [],
+        jail: user && (await jail.enter({ folder: guest.folder, user, accelerator })),
         limits,
         user,
       }
