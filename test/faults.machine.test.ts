@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { guestAt, isFirstBootPending, runningPid } from '@coinrack/compute/qemu/guest.ts'
 import { withMonitor } from '@coinrack/compute/qemu/monitor.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import type { Client } from '@coinrack/sdk/index.ts'
@@ -140,11 +142,17 @@ describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
     })
   })
 
-  test('behavior: with room again, the next order is a machine', async () => {
+  test('behavior: with room again, the next order is a machine, also when its QEMU dies before delivery', async () => {
     await runCommand('mount', ['-o', 'remount,size=40g', DATA_FOLDER])
     customer = await newCustomer(service, '10')
     const order = await customer.orderVps({ product: 'nano', os_id: DEBIAN_13, hostname: 'room' })
     id = order.service_id!
+    const guest = guestAt(`${DATA_FOLDER}/machines`, id)
+    const isBooted = async () =>
+      existsSync(guest.seed) && !(await isFirstBootPending(guest)) && (await runningPid(guest)) !== undefined
+    await vi.waitUntil(isBooted, { timeout: 420_000, interval: 20 })
+    process.kill((await runningPid(guest))!, 'SIGKILL')
+    expect(await customer.getOrder({ order_id: order.id })).toMatchObject({ status: 'provisioning' })
     await vi.waitUntil(
       async () => (await customer.getVpsStatus({ service_id: id, reveal: false })).status === 'active',
       { timeout: 420_000, interval: 1_000 },
@@ -159,13 +167,17 @@ describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
     const command = `setsid sh -c '${write} >/root/written' >/dev/null 2>&1 </dev/null &`
     await customer.runOnVps({ service_id: id, command })
     const monitor = `${DATA_FOLDER}/machines/${id}/run/monitor.sock`
-    const status = () => withMonitor(monitor, ({ execute }) => execute<{ status: string }>('query-status'))
-    await vi.waitUntil(async () => (await status()).status === 'io-error', {
+    // QEMU serves one client at a time, and the service is another.
+    const status = () =>
+      withMonitor(monitor, async ({ execute }) => {
+        return (await execute<{ status: string }>('query-status')).status
+      }).catch(() => 'busy')
+    await vi.waitUntil(async () => (await status()) === 'io-error', {
       timeout: 120_000,
       interval: 200,
     })
     await runCommand('mount', ['-o', 'remount,size=40g', DATA_FOLDER])
-    await vi.waitUntil(async () => (await status()).status === 'running', { timeout: 60_000, interval: 200 })
+    await vi.waitUntil(async () => (await status()) === 'running', { timeout: 60_000, interval: 200 })
     const read = async () =>
       (await customer.runOnVps({ service_id: id, command: 'cat /root/written' }).catch(() => undefined))
         ?.stdout
