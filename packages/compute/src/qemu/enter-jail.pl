@@ -94,5 +94,7 @@ syswrite($pid_file, "$child\n") or die "pid file: $!\n";
 syswrite($tell, '.');
 my $failure = join '', <$heard>;
 exit 0 if $failure eq '';
+# With its end the lock is free.
+waitpid $child, 0;
 print STDERR $failure;
 exit 1;

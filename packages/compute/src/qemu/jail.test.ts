@@ -1,6 +1,7 @@
-import { chmod, chown, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { RunAs } from '@coinrack/host/as-user.ts'
 import { adoptDetached, startDetached, stopDetached } from '@coinrack/host/detached-process.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -44,13 +45,6 @@ describe.skipIf(process.getuid?.() !== 0)('the rights of a QEMU on this host', (
     expect(await tries('tcg')).toEqual({ groups: '', opens: false })
   })
 
-  test('behavior: of a device that its group may not use, or that is not there, no group', async () => {
-    await chmod(device, 0o600)
-    expect(await tries('kvm')).toEqual({ groups: '', opens: false })
-    expect((await rightsFor(user, 'kvm', join(folder, 'missing')))!.groups).toEqual([])
-    expect(await rightsFor(undefined, 'kvm', device)).toBeUndefined()
-  })
-
   test('error: a program that cannot begin in there is an error with its reason, and holds no lock', async () => {
     const { jail, pidFile, logFile } = await jailed()
     const missing = { name: 'A test', command: 'no-such-program', args: [], pidFile, logFile, jail }
@@ -70,10 +64,41 @@ describe.skipIf(process.getuid?.() !== 0)('the rights of a QEMU on this host', (
     expect(await adoptDetached(pidFile)).toBeUndefined()
   })
 
-  const jailed = async () => {
+  test.each([
+    ['kvm', String(GROUP)],
+    ['tcg', ''],
+  ] as const)(
+    'default: a QEMU that runs by %s has the group of the device or none',
+    async (accelerator, group) => {
+      const { jail, pidFile, logFile } = await jailed(await rightsFor(user, accelerator, device))
+      const args = ['-nodefaults', '-no-user-config', '-display', 'none', '-machine', 'none']
+      const qemu = {
+        name: 'A test',
+        command: 'qemu-system-x86_64',
+        args,
+        pidFile,
+        logFile,
+        jail,
+        cwd: folder,
+      }
+      const status = await readFile(`/proc/${await startDetached(qemu)}/status`, 'utf8')
+      await stopDetached(pidFile, { signal: 'SIGKILL' })
+      expect(/^Groups:[ \t]*(.*?) *$/m.exec(status)![1]).toBe(group)
+    },
+  )
+
+  // Last, since it takes the device from its group.
+  test('behavior: of a device that its group may not use, or that is not there, no group', async () => {
+    await chmod(device, 0o600)
+    expect(await tries('kvm')).toEqual({ groups: '', opens: false })
+    expect((await rightsFor(user, 'kvm', join(folder, 'missing')))!.groups).toEqual([])
+    expect(await rightsFor(undefined, 'kvm', device)).toBeUndefined()
+  })
+
+  const jailed = async (rights: RunAs = user) => {
     const cacheFolder = process.env.COINRACK_CACHE ?? '/var/cache/coinrack'
     const { enter } = createJail({ cacheFolder, baseImages: join(folder, 'none'), log: { info() {} } })
-    const jail = (await enter({ folder, user, accelerator: 'tcg' }))!
+    const jail = (await enter({ folder, user: rights, accelerator: 'tcg' }))!
     return { jail, pidFile: join(folder, 'qemu.pid'), logFile: join(folder, 'qemu.log') }
   }
 })
