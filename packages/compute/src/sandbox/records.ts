@@ -112,8 +112,13 @@ export async function openRecords(folder: string, clock: { now(): Date }) {
       seenAt = clock.now().getTime()
       if (seenAt - seenWrittenAt < SEEN_EVERY_MS) return
       seenWrittenAt = seenAt
-      await writeFile(`${seenFile}.part`, String(seenAt))
-      await rename(`${seenFile}.part`, seenFile)
+      try {
+        await writeFile(`${seenFile}.part`, String(seenAt))
+        await rename(`${seenFile}.part`, seenFile)
+      } catch (error) {
+        // On a full disk the last moment that was written stays: less is counted after a restart, and all is observed.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      }
     },
 
     observationOf(machine: Machine): SandboxObservation {

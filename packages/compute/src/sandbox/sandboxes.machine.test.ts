@@ -9,7 +9,7 @@ import { makeDataFolder } from '../qemu/testing-clones.ts'
 import { runTask, sandboxChannelSuite } from '../sandbox-channel.suite.ts'
 import { sandboxRuntimeSuite } from '../sandbox-runtime.suite.ts'
 import { makeSandboxSpec } from '../testing.ts'
-import { folderOf, groupsOf, makeSandboxes, processesIn } from './testing.ts'
+import { folderOf, groupsOf, makeSandboxes, processesIn, processesOf } from './testing.ts'
 
 const LONG_MS = 5 * 60_000
 /** A second of processor time, as Linux counts it for programs. */
@@ -118,38 +118,42 @@ test('behavior: one that writes while the disk is full stands still uncounted, a
   try {
     for (const name of ['base-images', 'sandbox-templates'])
       await runCommand('cp', ['-a', '--sparse=always', join(other, name), dataFolder])
-    const { runtime, channel, close } = await makeSandboxes({ dataFolder })
+    const { runtime, channel } = await makeSandboxes({ dataFolder })
     const spec = makeSandboxSpec(size)
     await runtime.ensure(spec)
     const { stdout } = await runCommand('df', ['--output=used', '-BM', dataFolder])
     await resize(`remount,size=${Number(/(\d+)M/.exec(stdout)![1]) + 20}m`)
-    const command =
-      'dd if=/dev/urandom of=/root/large bs=1M count=60 conv=fsync 2>/dev/null; stat -c %s /root/large'
+    const command = 'dd if=/dev/urandom of=large bs=1M count=60 conv=fsync 2>/dev/null; stat -c %s large'
     const written = runTask(channel, spec.id, { run: { command } })
+    written.catch(() => {})
     const monitor = join((await folderOf(dataFolder, spec.id))!, 'run/control.sock')
     const isStopped = () =>
       withMonitor(monitor, async ({ execute }) => {
         return (await execute<{ status: string }>('query-status')).status === 'io-error'
       })
-    while (!(await isStopped())) await sleep(100)
+    await until(isStopped)
     const ranMs = async () => (await runtime.observe()).get(spec.id)!.ranMs
-    for (let before = await ranMs(), now = -1; before !== now; ) {
-      before = now
+    await until(async () => {
+      const before = await ranMs()
       await sleep(300)
-      now = await ranMs()
-    }
+      return (await ranMs()) === before
+    })
     await resize('remount,size=4g')
-    while (await isStopped()) {
+    await until(async () => {
       await runtime.observe()
-      await sleep(500)
-    }
+      return !(await isStopped())
+    })
     expect((await written).stdout).toBe(`${60 * 1024 ** 2}\n`)
-    await runtime.destroy(spec.id)
-    await close()
   } finally {
+    for (const pid of await processesOf(dataFolder)) process.kill(pid, 'SIGKILL')
     await runCommand('umount', ['--lazy', dataFolder])
   }
 })
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + LONG_MS / 5; !(await isSo()); await sleep(100))
+    if (performance.now() > end) throw new Error('It did not come true')
+}
 
 /** What no two sandboxes may have in common, one in each line. */
 const PYTHON = `import os, random, uuid, secrets
