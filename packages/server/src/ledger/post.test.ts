@@ -142,10 +142,11 @@ test('behavior: stands or falls with the transaction around it', async () => {
 
 test('behavior: a locked balance is not changed by others until the lock ends', async () => {
   const account = await books.account(5n)
-  let other: Promise<unknown> | undefined
+  const locked = Promise.withResolvers<void>()
+  const other = locked.promise.then(() => write(account, [spend(5n)]))
   await inTransaction(books.db, async (tx) => {
     const { available } = await lockBalance(tx, account)
-    other = write(account, [spend(5n)])
+    locked.resolve()
     await tx.query('select pg_sleep(0.2)')
     expect(await lockBalance(tx, account)).toMatchObject({ available })
   })
