@@ -11,6 +11,7 @@ import {
 } from '@coinrack/contract/operation.ts'
 import { makeToken } from '@coinrack/server/account/token.ts'
 import { startTestService, type TestService } from '@coinrack/server/testing.ts'
+import { wireSchema } from '@coinrack/server/transport/wire-schema.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 /*
@@ -179,6 +180,45 @@ function exampleOf(op: Operation): object {
   } = op.example
   return rest
 }
+/** The example once for each text in the schema of an input, with a NUL in that text. */
+function textsOf(op: Operation): { path: string[]; input: object }[] {
+  const { properties } = wireSchema(op.input) as { properties: Record<string, Schema> }
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    badValues(schema).map(({ path, value }) => ({
+      path: [name, ...path],
+      input: { ...exampleOf(op), [name]: value },
+    })),
+  )
+}
+
+interface Schema {
+  type?: string
+  enum?: unknown[]
+  format?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  additionalProperties?: Schema | boolean
+  anyOf?: Schema[]
+  allOf?: Schema[]
+}
+
+/** Values of a schema, each with a NUL in another of its texts. */
+function badValues(schema: Schema): { path: string[]; value: unknown }[] {
+  const { properties = {}, items, additionalProperties: others, anyOf = [], allOf = [] } = schema
+  const inside = (name: string, part: Schema, wrap: (value: unknown) => unknown) =>
+    badValues(part).map(({ path, value }) => ({ path: [name, ...path], value: wrap(value) }))
+  return [
+    ...(schema.type === 'string' ? [{ path: [], value: 'a\u0000b' }] : []),
+    ...Object.entries(properties).flatMap(([name, part]) =>
+      inside(name, part, (value) => ({ [name]: value })),
+    ),
+    ...(items ? inside('[]', items, (value) => [value]) : []),
+    ...(typeof others === 'object'
+      ? [...inside('{}', others, (value) => ({ a: value })), { path: ['key'], value: { 'a\u0000b': 'x' } }]
+      : []),
+    ...[...anyOf, ...allOf].flatMap(badValues),
+  ]
+}
 const resourceOf = (op: Operation) => (op.resource ? { id: owned[op.resource] } : {})
 
 async function newToken(
@@ -299,6 +339,16 @@ describe.each(ways)('%s', (way, ask) => {
   test.each(guarded)('error: %s with a field that nobody knows', async (name, op) => {
     const about = { token: owner.token, ...resourceOf(op), input: { ...exampleOf(op), no_such_field: '?' } }
     expect((await ask(name, op, about)).code).toBe('invalid_input')
+  })
+
+  test.each(operationList)('error: %s with the character NUL in any text', async (name, op) => {
+    const id = op.resource && resourceInput(op.resource)
+    for (const { path, input } of textsOf(op).filter(({ path }) => path[0] !== id)) {
+      const { code } = await ask(name, op, { token: owner.token, ...resourceOf(op), input })
+      const text = [...path, code].join(' ')
+      if (op.anyText?.includes(path[0]!)) expect(text).not.toMatch(/ internal$/)
+      else expect(text).toMatch(/ (invalid_input|not_found)$/)
+    }
   })
 
   test.each(open)('default: %s needs no token', async (name, op) => {

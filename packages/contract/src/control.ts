@@ -228,6 +228,7 @@ export const control = {
     onMachine: true,
     query: ['path'],
     bodyBytes: FILE_BODY_BYTES,
+    anyText: ['content'],
     effect: 'destructive',
     idempotent: true,
     input: z

@@ -56,6 +56,7 @@ export const errors = {
   child_token: { status: 403, fix: 'Use the token of a login: login, or verify_login_code.' },
   not_found: { status: 404, fix: 'Check the identifier; the list operations show the ones you have.' },
   method_not_allowed: { status: 405, fix: 'See openapi.json for the methods of this path.' },
+  request_too_slow: { status: 408, fix: 'Send the body without pauses: at least 500 bytes a second.' },
   email_taken: { status: 409, fix: 'Log in with login, or with request_login_code and verify_login_code.' },
   topup_pending: { status: 409, fix: 'Pay the open invoice, or cancel it with cancel_invoice.' },
   payment_arrived: {

@@ -48,6 +48,8 @@ export interface Operation {
   tools?: readonly string[]
   /** Inputs of a write that may stand in the query instead of the body. */
   query?: readonly string[]
+  /** Inputs that may hold the character NUL: they reach a file or a program as they are, and no database. */
+  anyText?: readonly string[]
   /** The largest body that it takes by REST, where that is more than 1 MiB. */
   bodyBytes?: number
   /** A short title. */

@@ -49,6 +49,7 @@ export const sandboxFiles = {
     onMachine: true,
     query: ['path'],
     bodyBytes: FILE_BODY_BYTES,
+    anyText: ['content'],
     effect: 'destructive',
     idempotent: true,
     input: z

@@ -185,6 +185,7 @@ export const sandboxWork = {
     summary: 'Type into a background task of a sandbox',
     description:
       'Sends input to a background task of a sandbox. With end its input is closed, and terminal gives its terminal another size.',
+    anyText: ['input'],
     onMachine: true,
     effect: 'write',
     idempotent: false,

@@ -19,6 +19,7 @@ import { readOnAfterAnswers } from './transport/read-on.ts'
 import { registerRest } from './transport/rest.ts'
 import { registerSandboxFiles } from './transport/sandbox-files.ts'
 import { createServer } from './transport/server.ts'
+import { endSlowBodies } from './transport/slow-bodies.ts'
 import { registerUpgrades, type Upgrade } from './transport/upgrades.ts'
 import { version } from './version.ts'
 
@@ -35,6 +36,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   )
   const upgrades: Upgrade[] = []
   const app = createServer(services, upgrades)
+  endSlowBodies(app, services)
   readOnAfterAnswers(app)
   const passOn = passOnSandboxes(app, services)
   registerEventStream(app, services, dispatch)

@@ -20,6 +20,7 @@ import {
   storedAnswer,
 } from './idempotency.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
+import { refuseNul } from './refuse-nul.ts'
 import { resourceRow } from './resources.ts'
 import type { Services } from './services.ts'
 
@@ -29,7 +30,8 @@ export interface Request {
   token: string | undefined
   /** Of the client, for limits by address. */
   address: string
-  idempotencyKey: string | undefined
+  /** Unread: by REST a text, as a tool anything. */
+  idempotencyKey: unknown
   /** Of the resource that the operation is about, unchecked. */
   resourceId: unknown
   /** Reads the input: called after authentication, so that a stranger learns nothing from it. */
@@ -102,6 +104,7 @@ export function createDispatch(
     const raw = request.input()
     if (op.resource) checkOwner(op, row, caller!)
     if (caller) checkRights(op, caller)
+    refuseNul(op, raw)
     const input = inputs.get(name)!(raw)
     const until: UntilReached = async (topic, seconds, read, reached) => {
       const value = await readUntil(services.changes, topic, seconds, read, reached)
@@ -146,9 +149,10 @@ export function createDispatch(
       },
     }
     if (op.method === 'GET') return { status: 200, body: (await work.run(world.db)).body, headers: {} }
+    const key = keyOf(request)
     const idempotency: Idempotency | undefined =
-      caller && request.idempotencyKey !== undefined
-        ? { accountId: caller.accountId, key: request.idempotencyKey, operation: name, input: raw }
+      caller && key !== undefined
+        ? { accountId: caller.accountId, key, operation: name, input: raw }
         : undefined
     return op.onMachine || isPaid ? runOutside(work, idempotency) : runWrite(world.db, work, idempotency)
   }
@@ -304,6 +308,16 @@ function checkRights(op: Operation, caller: Caller) {
       fields: { scope: op.access },
     })
   }
+}
+
+/** @throws OperationError `invalid_input` */
+function keyOf({ idempotencyKey: key, asTool }: Request): string | undefined {
+  if (key === undefined || typeof key === 'string') return key
+  const path = asTool ? 'idempotency_key' : 'Idempotency-Key'
+  const message = 'Expected a text'
+  throw new OperationError('invalid_input', `${path}: ${message}`, {
+    fields: { details: [{ path, message }] },
+  })
 }
 
 /** Decodes an input, or refuses it with every field that is wrong. */

@@ -23,7 +23,7 @@ const HEARTBEAT_MS = 15_000
 
 /** The checkout view of the invoice with this secret; undefined when there is none. */
 export async function checkoutView(services: Services, secret: string): Promise<CheckoutView | undefined> {
-  const invoice = await invoiceBySecret(services.db, secret)
+  const invoice = /^[\w-]{1,64}$/.test(secret) ? await invoiceBySecret(services.db, secret) : undefined
   return invoice && viewOf(services, invoice)
 }
 

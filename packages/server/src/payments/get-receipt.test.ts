@@ -119,6 +119,7 @@ test('default: to whoever accepts HTML it is a page to print, which is whole; a 
   await service.services.db.query(`update account set first_name = '<b>' where id = $1`, [buyer.accountId])
   const { status, body, headers } = await receipt(buyer.token, buyer.id, html)
   expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
   expect(headers['cache-control']).toBe('no-store')
   for (const part of ['@media print', '5.00 USD', buyer.id, '&lt;b&gt;', (await jwk()).kid]) {
     expect(body).toContain(part)

@@ -129,6 +129,10 @@ describe('unknown secrets', () => {
     expect(page.body).toContain('There is no such invoice')
   })
 
+  test.each(['', '.json', '/events'])('error: one with the character NUL%s', async (ending) => {
+    expect((await get(`/checkout/a%00b${ending}`)).statusCode).toBe(404)
+  })
+
   test.each(['.json', '/events'])('error: %s answers the error body', async (ending) => {
     const answer = await get(`/checkout/${'0'.repeat(32)}${ending}`)
     expect(answer.statusCode).toBe(404)

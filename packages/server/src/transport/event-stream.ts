@@ -47,7 +47,13 @@ export function registerEventStream(
       asTool: false,
     })
     const caller = status === 200 && (await authenticate(services, token!))?.caller
-    if (!caller) return reply.code(status).headers(headers).send(body)
+    if (status !== 200) return reply.code(status).headers(headers).send(body)
+    if (!caller) {
+      // Revoked since the operation was asked.
+      const gone = new OperationError('unauthorized', 'The token was revoked')
+      const refusal = failureAnswer(services, gone, request.id)
+      return reply.code(refusal.status).headers(refusal.headers).send(refusal.body)
+    }
     const { accountId } = caller
     let giveBack: () => void
     try {

@@ -49,7 +49,7 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
       const answer = await dispatch(tool.name, {
         token: about.token ?? textOf(access_token),
         address: about.address,
-        idempotencyKey: textOf(idempotency_key),
+        idempotencyKey: idempotency_key ?? undefined,
         resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
         input: () => input,
         requestId: about.requestId,

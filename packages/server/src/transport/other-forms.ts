@@ -19,7 +19,8 @@ const forms: Form[] = [
     accept: 'text/html',
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     },
     write: (body) => receiptPage(body as SignedReceipt),
   },

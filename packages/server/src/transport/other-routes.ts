@@ -1,5 +1,6 @@
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
 import type { Readiness } from '../readiness.ts'
 import type { Services } from '../services.ts'
 import { docsPage, llmsText } from './docs.ts'
@@ -30,7 +31,10 @@ export function registerOtherRoutes(
   app.get('/docs', async (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
-      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'")
+      .header(
+        'content-security-policy',
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      )
       .send(docs),
   )
   app.get('/', async (_request, reply) => reply.redirect('/docs'))
@@ -50,7 +54,7 @@ export function registerOtherRoutes(
     method: ['GET', 'POST', 'DELETE'],
     url: '/mcp',
     handler: async (request, reply) => {
-      if (!isOwnOrigin(request.headers.origin, config.publicUrl)) {
+      if (!isOwnOrigin(request.headers.origin, config)) {
         return reply.code(403).send({
           jsonrpc: '2.0',
           error: { code: -32_000, message: 'Requests from pages of other origins are refused' },
@@ -71,11 +75,17 @@ export function registerOtherRoutes(
   if (demo) app.get('/demo', async () => demo)
 }
 
-/** A page of another origin that lured a browser here (DNS rebinding) gives itself away by its Origin. */
-function isOwnOrigin(origin: string | undefined, publicUrl: string): boolean {
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * A page of another origin that lured a browser here (DNS rebinding) gives itself away by its Origin. Pages of this host,
+ * such as inspectors, may come in the demo profile alone: in production they are pages of the customer's host.
+ */
+function isOwnOrigin(origin: string | undefined, { profile, publicUrl }: Config): boolean {
   if (origin === undefined) return true
-  const host = URL.parse(origin)?.hostname
-  return host !== undefined && [new URL(publicUrl).hostname, 'localhost', '127.0.0.1', '[::1]'].includes(host)
+  const url = URL.parse(origin)
+  if (!url) return false
+  return url.origin === new URL(publicUrl).origin || (profile === 'demo' && LOOPBACK.includes(url.hostname))
 }
 
 /** The request in the form of the fetch standard. */

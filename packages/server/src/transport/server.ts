@@ -14,18 +14,28 @@ import { previewPath } from './preview-address.ts'
 import { takerOf, type Upgrade } from './upgrades.ts'
 
 const LARGEST_BODY = 1024 * 1024
+/** A head of a request is whole by then; as nginx waits for one no longer than a minute. */
+const HEADERS_MS = 40_000
 
 /**
  * The HTTP server without any route: how bodies are read, and how whatever goes wrong before a handler is answered.
  * @param upgrades what takes over connections; may be filled later
  */
-export function createServer(services: Services, upgrades: readonly Upgrade[]): FastifyInstance {
+export function createServer(
+  services: Services,
+  upgrades: readonly Upgrade[],
+  { headersMs = HEADERS_MS } = {},
+): FastifyInstance {
   const { config, log, random } = services
   // Tells two starts apart, and replicas.
   const boot = Buffer.from(random.bytes(6)).toString('base64url')
   let requests = 0
   const app = Fastify({
-    http: { shouldUpgradeCallback: (request) => takerOf(upgrades, request) !== undefined },
+    http: {
+      shouldUpgradeCallback: (request) => takerOf(upgrades, request) !== undefined,
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: headersMs / 4,
+    },
     loggerInstance: log as FastifyBaseLogger,
     logController: new Fastify.LogController({ disableRequestLogging: true }),
     bodyLimit: LARGEST_BODY,
