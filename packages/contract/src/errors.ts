@@ -168,6 +168,10 @@ export const errors = {
   },
   link_invalid: { status: 403, fix: 'Get a new link with get_upload_url or get_download_url.' },
   preview_closed: { status: 404, fix: 'Open the port with expose_port; list_exposed_ports shows its URL.' },
+  preview_blocked: {
+    status: 403,
+    fix: 'Write to the operator with create_ticket; other ports can be exposed meanwhile.',
+  },
   preview_token_missing: {
     status: 401,
     fix: 'Send the token that list_exposed_ports shows in the header X-Preview-Token.',

@@ -13,6 +13,7 @@ export const ExposedPort = z.object({
   path_url: z.string().describe('The same under the address of this service, for where url has no name'),
   token: z.string().nullable().describe('Send it as X-Preview-Token, or once as ?preview_token='),
   created_at: Timestamp,
+  blocked: z.string().nullable().describe('Why the operator took the URL off; null while it can be reached'),
 })
 
 export const sandboxPorts = {
@@ -31,7 +32,7 @@ export const sandboxPorts = {
       access: z.enum(['public', 'token']).default('public'),
     }),
     output: ExposedPort,
-    errors: ['sandbox_not_running', 'sandbox_limit', 'sandboxes_unavailable'],
+    errors: ['sandbox_not_running', 'preview_blocked', 'sandbox_limit', 'sandboxes_unavailable'],
     example: { ...sandboxExample, port: 8000 },
   }),
   listExposedPorts: listOperation({

@@ -1,3 +1,5 @@
+import { announce } from '../database/changes.ts'
+import { inTransaction } from '../database/transaction.ts'
 import type { Command } from './command.ts'
 import { findAccount } from './find-account.ts'
 
@@ -8,17 +10,26 @@ const suspending =
     const db = await operator.db()
     const account = await findAccount(db, who!)
     const at = suspend ? (account.suspended_at ?? operator.clock.now()) : null
-    await db.query('update account set suspended_at = $2 where id = $1', [account.id, at])
+    await inTransaction(db, async (tx) => {
+      await tx.query('update account set suspended_at = $2 where id = $1', [account.id, at])
+      // The services look at once at the connections to previews that they carry.
+      const { rows } = await tx.query<{ id: string }>(
+        `select distinct sandbox_id as id from sandbox_port join sandbox on sandbox.id = sandbox_id where account_id = $1`,
+        [account.id],
+      )
+      for (const { id } of rows) await announce(tx, id)
+    })
     return {
       json: { id: account.id, email: account.email, suspended_at: at?.toISOString() ?? null },
-      text: `${account.email} is ${suspend ? 'suspended: its tokens are refused' : 'no longer suspended'}`,
+      text: `${account.email} is ${suspend ? 'suspended: its tokens, previews and file links are refused' : 'no longer suspended'}`,
     }
   }
 
 export const accountSuspend: Command = {
   name: 'account suspend',
   arguments: '<email|id>',
-  summary: 'Refuses every call of an account; its VPS go on until their time ends',
+  summary:
+    'Refuses every call of an account, and closes its previews and file links; its VPS go on until their time ends',
   takes: 1,
   run: suspending(true),
 }

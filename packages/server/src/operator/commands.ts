@@ -8,6 +8,7 @@ import { imageList } from './image-list.ts'
 import { imageRemove } from './image-remove.ts'
 import { planCheck } from './plan-check.ts'
 import { planList } from './plan-list.ts'
+import { previewBlock, previewUnblock } from './preview-block.ts'
 import { reviewApprove, reviewReject } from './review-decide.ts'
 import { reviewList } from './review-list.ts'
 import { ticketClose, ticketReply } from './ticket-answer.ts'
@@ -25,6 +26,8 @@ export const commands: Command[] = [
   imageRemove,
   planList,
   planCheck,
+  previewBlock,
+  previewUnblock,
   reviewList,
   reviewApprove,
   reviewReject,

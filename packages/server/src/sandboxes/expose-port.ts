@@ -1,6 +1,6 @@
 import type { Handler } from '../handler.ts'
 import { sandboxesOf } from './placement.ts'
-import { portsOf, putPort } from './port-store.ts'
+import { blockOf, portsOf, putPort } from './port-store.ts'
 import { portView } from './previews.ts'
 import { shownState } from './sandbox-view.ts'
 
@@ -11,6 +11,8 @@ export const exposePort: Handler<'exposePort'> = async ({ input, resource, db, s
   sandboxesOf(services)
   const state = shownState(resource)
   if (state !== 'running' && state !== 'paused') fail('sandbox_not_running', `The sandbox is ${state}`)
+  const reason = await blockOf(db, sandbox_id, port)
+  if (reason !== undefined) fail('preview_blocked', `The operator took this port off: ${reason}`)
   const ports = await portsOf(db, sandbox_id)
   if (ports.length >= MOST_PORTS && !ports.some((row) => row.port === port))
     fail('sandbox_limit', `${MOST_PORTS} ports of the sandbox are exposed`)

@@ -1,5 +1,5 @@
 import type { Handler } from '../handler.ts'
 import { makeLink } from './make-link.ts'
 
-export const getUploadUrl: Handler<'getUploadUrl'> = async ({ input, resource, services }) =>
-  makeLink(services, resource, 'PUT', input)
+export const getUploadUrl: Handler<'getUploadUrl'> = async ({ input, caller, resource, services }) =>
+  makeLink(services, { row: resource, tokenId: caller.tokenId }, 'PUT', input)

@@ -8,7 +8,7 @@ import { shownState } from './sandbox-view.ts'
 /** A link to one file of a sandbox that runs; it is looked at again when the link is used. */
 export function makeLink(
   services: Services,
-  row: SandboxUse,
+  { row, tokenId }: { row: SandboxUse; tokenId: string },
   method: FileLink['method'],
   { sandbox_id, path, expires_in }: { sandbox_id: string; path: string; expires_in: number },
 ) {
@@ -17,7 +17,7 @@ export function makeLink(
   if (state !== 'running') throw new OperationError('sandbox_not_running', `The sandbox is ${state}`)
   const expiresAt = new Date(services.clock.now().getTime() + expires_in * 1000)
   return {
-    url: linkUrl(services, { method, sandboxId: sandbox_id, path, expiresAt }),
+    url: linkUrl(services, { method, sandboxId: sandbox_id, path, expiresAt, tokenId }),
     method,
     expires_at: expiresAt,
   }

@@ -2,14 +2,17 @@ import type { ExposedPort } from '@coinrack/contract/sandbox-ports.ts'
 import type { z } from 'zod'
 import { OperationError } from '../errors.ts'
 import type { Services } from '../services.ts'
-import { type PortRow, portOf } from './port-store.ts'
+import { type PortRow, reachablePort } from './port-store.ts'
 import { type SandboxUse, sandboxUse } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 import { isSame, sign } from './signature.ts'
 
 const TOKEN_LENGTH = 32
 
-const tokenOf = (services: Pick<Services, 'config'>, { sandbox_id, port, nonce }: PortRow) =>
+const tokenOf = (
+  services: Pick<Services, 'config'>,
+  { sandbox_id, port, nonce }: Pick<PortRow, 'sandbox_id' | 'port' | 'nonce'>,
+) =>
   sign(services, 'sandbox previews', [sandbox_id, String(port), nonce.toString('hex')]).slice(0, TOKEN_LENGTH)
 
 /** A port as its owner sees it. */
@@ -25,6 +28,7 @@ export function portView(services: Pick<Services, 'config'>, row: PortRow): z.ou
     path_url: pathUrl,
     token: row.access === 'token' ? tokenOf(services, row) : null,
     created_at: row.created_at,
+    blocked: row.blocked,
   }
 }
 
@@ -38,7 +42,7 @@ export async function openPreview(
   port: number,
   token: string | undefined,
 ): Promise<SandboxUse> {
-  const row = await portOf(services.db, sandboxId, port)
+  const row = await reachablePort(services.db, sandboxId, port)
   if (!row) throw new OperationError('preview_closed', 'No port of a sandbox is exposed at this address')
   if (row.access === 'token' && (token === undefined || !isSame(token, tokenOf(services, row))))
     throw new OperationError('preview_token_missing', 'This port is open for those alone who have its token')

@@ -111,6 +111,26 @@ describe('GET /events, streamed', () => {
     for (const { stop } of streams) stop()
   })
 
+  test('error: a token that is revoked while its stream is asked for', async () => {
+    const { token, accountId } = await service.customer()
+    const app = createServer(service.services, [])
+    const limiter = createRateLimiter(service.services)
+    const dispatch = createDispatch(service.services, { handlers, paidHandlers }, limiter)
+    registerEventStream(app, service.services, async (...asked) => {
+      const answer = await dispatch(...asked)
+      await service.services.db.query('update token set revoked_at = now() where account_id = $1', [
+        accountId,
+      ])
+      return answer
+    })
+    registerRest(app, dispatch)
+    const reply = await app.inject({
+      url: `${basePath}/events`,
+      headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+    })
+    expect([reply.statusCode, reply.json().code]).toEqual([401, 'unauthorized'])
+  })
+
   test('behavior: a heartbeat while nothing happens, and the end of the service ends it', async () => {
     const { token } = await service.customer()
     const app = createServer(service.services, [])

@@ -17,15 +17,64 @@ const OF_ONE_CONNECTION = new Set([
 export const endToEnd = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_ONE_CONNECTION.has(name)))
 
-/** Under the address of the service itself a sandbox says nothing about that address. */
-const OF_THE_ORIGIN = new Set([
-  'set-cookie',
-  'service-worker-allowed',
-  'clear-site-data',
-  'strict-transport-security',
-  'alt-svc',
-  'public-key-pins',
+/**
+ * What a sandbox may say under the address of the service itself: about its answer and the page in it alone. Many other
+ * headers act on all of the origin (`NEL`, `Reporting-Endpoints`, `Set-Login`, `Accept-CH`, `Use-As-Dictionary`, `Alt-Svc`,
+ * `Clear-Site-Data`, the realms of `WWW-Authenticate`), and browsers learn new ones, so what is not named here is left out.
+ * https://www.iana.org/assignments/http-fields
+ */
+const OF_ONE_ANSWER = new Set([
+  'accept-ranges',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'access-control-max-age',
+  'age',
+  'allow',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-range',
+  'content-security-policy',
+  'content-type',
+  'cross-origin-embedder-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'date',
+  'etag',
+  'expires',
+  'grpc-message',
+  'grpc-status',
+  'last-modified',
+  'link',
+  'location',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'permissions-policy',
+  'pragma',
+  'ratelimit',
+  'ratelimit-policy',
+  'referrer-policy',
+  'retry-after',
+  'sec-websocket-accept',
+  'sec-websocket-extensions',
+  'sec-websocket-protocol',
+  'sec-websocket-version',
+  'server-timing',
+  'timing-allow-origin',
+  'vary',
 ])
+
+/** By such names programs tell each other what they like; to browsers they say nothing beyond a page. */
+const OWN_NAME = /^x-/
+
+/** Orders to the proxy in front, to serve a file of its own for one: nginx, Apache and lighttpd. */
+const FOR_THE_PROXY = /^x-(accel-|sendfile|lighttpd-|litespeed-|reproxy-)/
 
 /** What runs in a sandbox is no page of ours: it gets an origin that nothing else has. */
 const APART = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts'
@@ -78,14 +127,22 @@ export function forwardedHead(
   return { path, headers }
 }
 
-/** What is answered of it to the client. */
+/**
+ * What is answered of it to the client. A preview under a name of its own may say what it likes about that name, but nothing
+ * about the names beside it, which are the previews of others.
+ */
 export function returnedHead(
   { headers: given }: Pick<IncomingMessage, 'headers'>,
   { prefix }: PreviewAddress,
 ): OutgoingHttpHeaders {
   const isOurs = prefix !== ''
   const headers = endToEnd(given)
-  if (isOurs) for (const name of OF_THE_ORIGIN) delete headers[name]
+  for (const name of Object.keys(headers))
+    if (FOR_THE_PROXY.test(name) || (isOurs && !OF_ONE_ANSWER.has(name) && !OWN_NAME.test(name)))
+      delete headers[name]
+  // It clears the cookies of the whole domain (W3C Clear Site Data, 3.1).
+  delete headers['clear-site-data']
+  if (headers['set-cookie']) headers['set-cookie'] = given['set-cookie']!.map(ofOneHost)
   headers['x-robots-tag'] = 'noindex'
   if (!isOurs) return headers
   // Of several policies all hold.
@@ -96,6 +153,13 @@ export function returnedHead(
     headers.location = `${prefix}${given.location}`
   return headers
 }
+
+/** A cookie without its Domain, so that it goes to no other host (RFC 6265, 5.2.3 and 5.3). */
+const ofOneHost = (cookie: string) =>
+  cookie
+    .split(';')
+    .filter((part, index) => index === 0 || !/^\s*domain\s*(=|$)/i.test(part))
+    .join(';')
 
 function splitQuery(path: string): [string, string] {
   const at = path.indexOf('?')

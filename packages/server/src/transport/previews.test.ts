@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { runOperator } from '../operator/run-operator.ts'
 import { type Buyer, buyerOf } from '../sandboxes/testing.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import { previewAddress, previewPath } from './preview-address.ts'
@@ -183,6 +184,71 @@ describe('a public port', () => {
     expect(await broken).toBe('broken')
     expect(await (await fetch(pathUrl())).json()).toMatchObject({ code: 'preview_closed' })
     await expose()
+  })
+})
+
+describe('a port that the operator takes off', () => {
+  const operate = async (...words: string[]) => {
+    const { db, clock, newId } = service.services
+    const nowhere = () => Promise.reject(new Error('not here'))
+    const operator = { db: async () => db, clock, newId, catalog: nowhere, images: nowhere, say: () => {} }
+    const { exitCode, stdout, stderr } = await runOperator(operator, words)
+    return { exitCode, said: stdout || stderr }
+  }
+  const codeNow = async () => (await (await fetch(pathUrl())).json()).code
+  beforeAll(() => expose())
+
+  const ways: [string, () => string[], () => string[]][] = [
+    [
+      'by its path',
+      () => ['preview', 'block', pathUrl('/x?y'), '--reason', 'Phishing'],
+      () => ['preview', 'unblock', pathUrl()],
+    ],
+    [
+      'by its name',
+      () => ['preview', 'block', `https://${nameOf()}/login`, '--reason', 'Phishing'],
+      () => ['preview', 'unblock', nameOf()],
+    ],
+    [
+      'with the account',
+      () => ['account', 'suspend', buyer.accountId],
+      () => ['account', 'unsuspend', buyer.accountId],
+    ],
+  ]
+  test.each(ways)('behavior: %s: what is open is cut, and nobody gets in', async (_way, off, on) => {
+    const client = new WebSocket(pathUrl('/ws').replace('http', 'ws'))
+    await once(client, 'message')
+    const closed = once(client, 'close')
+    const hanging = await fetch(pathUrl('/hangs'))
+    const broken = hanging.text().catch(() => 'broken')
+    expect(await operate(...off())).toMatchObject({ exitCode: 0 })
+    await closed
+    expect(await broken).toBe('broken')
+    expect(await codeNow()).toBe('preview_closed')
+    expect((await byName('/')).statusCode).toBe(404)
+    expect(await operate(...on())).toMatchObject({ exitCode: 0 })
+    expect(await codeNow()).toBeUndefined()
+  })
+
+  test('error: its owner reads why, and cannot expose it again', async () => {
+    await operate('preview', 'block', nameOf(), '--reason', 'Phishing')
+    expect((await buyer.ask('GET', `/sandboxes/${id}/ports`)).body).toMatchObject([
+      { port, blocked: 'Phishing' },
+    ])
+    await buyer.ask('DELETE', `/sandboxes/${id}/ports/${port}`)
+    const again = await expose()
+    expect([again.code, again.message]).toEqual(['preview_blocked', expect.stringContaining('Phishing')])
+    await operate('preview', 'unblock', nameOf())
+    expect(await expose()).toMatchObject({ blocked: null })
+  })
+
+  test.each([
+    [['block', 'https://rackmail.net/', '--reason', 'x'], /no URL of a preview/],
+    [['block', `8000-sbx${'0'.repeat(26)}`, '--reason', 'x'], /There is no sandbox/],
+    [['block', `8000-sbx${'0'.repeat(26)}`], /--reason has 1 to 200/],
+    [['unblock', `8000-sbx${'0'.repeat(26)}`], /There is no sandbox/],
+  ])('error: preview %j', async (words, message) => {
+    expect(await operate('preview', ...words)).toEqual({ exitCode: 1, said: expect.stringMatching(message) })
   })
 })
 

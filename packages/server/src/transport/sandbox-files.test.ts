@@ -81,6 +81,35 @@ describe('by a link', () => {
     expect((await fetch((await link('download', 'small')).url)).status).toBe(200)
   })
 
+  test('error: with the token that made it, and with its account, a link ends', async () => {
+    await put((await link('upload', 'mine')).url, 'x')
+    const ask = (method: 'POST' | 'DELETE', path: string, body?: object) =>
+      service.ask(method, path, { token: buyer.token, ...(body && { body }) })
+    const child = (await ask('POST', '/tokens', { scopes: ['sandbox'] })).body
+    const { url: its } = (
+      await service.ask('POST', `/sandboxes/${id}/download-url`, {
+        token: child.token,
+        body: { path: 'mine' },
+      })
+    ).body
+    const { url: own } = await link('download', 'mine')
+    const { url: up } = await link('upload', 'mine')
+    expect([(await fetch(its)).status, (await fetch(own)).status]).toEqual([200, 200])
+    await ask('DELETE', `/tokens/${child.details.id}`)
+    expect([(await fetch(its)).status, (await fetch(own)).status]).toEqual([403, 200])
+    expect((await fetch(its.replace(child.details.id, new URL(own).searchParams.get('token')!))).status).toBe(
+      403,
+    )
+
+    const suspend = (at: Date | null) =>
+      service.services.db.query('update account set suspended_at = $2 where id = $1', [buyer.accountId, at])
+    await suspend(service.clock.now())
+    const codes = [await fetch(own), await put(up, 'y')].map(async (answer) => (await answer.json()).code)
+    expect(await Promise.all(codes)).toEqual(['link_invalid', 'link_invalid'])
+    await suspend(null)
+    expect(await (await fetch(own)).text()).toBe('x')
+  })
+
   test('error: a file that is not there, and a sandbox that does not run', async () => {
     const { url: none } = await link('download', 'none')
     expect(await (await fetch(none)).json()).toMatchObject({ code: 'file_refused' })

@@ -12,7 +12,7 @@ import { bearerToken } from './rest.ts'
 
 type FileRequest = FastifyRequest<{
   Params: { id: string }
-  Querystring: { path?: string; expires?: string; signature?: string }
+  Querystring: { path?: string; expires?: string; token?: string; signature?: string }
 }>
 
 /**
@@ -36,7 +36,7 @@ export function registerSandboxFiles(app: FastifyInstance, services: Services, d
         ...route,
         url: '/sandbox-files/:id',
         handler: async (request: FileRequest, reply) => {
-          const path = checkLink(services, method, request)
+          const path = await checkLink(services, method, request)
           return carry(services, request.params.id, path, request, reply)
         },
       })
@@ -53,10 +53,15 @@ export function registerSandboxFiles(app: FastifyInstance, services: Services, d
   })
 }
 
-function checkLink(services: Services, method: 'GET' | 'PUT', { params, query }: FileRequest): string {
-  const { path = '', expires = '', signature = '' } = query
-  const link = { method, sandboxId: params.id, path, expiresAt: new Date(Number(expires || Number.NaN)) }
-  if (isGoodLink(services, link, signature)) return path
+async function checkLink(
+  services: Services,
+  method: 'GET' | 'PUT',
+  { params, query }: FileRequest,
+): Promise<string> {
+  const { path = '', expires = '', token: tokenId = '', signature = '' } = query
+  const expiresAt = new Date(Number(expires || Number.NaN))
+  const link = { method, sandboxId: params.id, path, expiresAt, tokenId }
+  if (await isGoodLink(services, link, signature)) return path
   throw new OperationError('link_invalid', 'The link is over, or is no link to this')
 }
 

@@ -46,7 +46,7 @@ export function endSlowBodies(
     if (!isStillSent(raw)) return
     const each = { request, reply, until: performance.now() + firstMs, bytesRead: raw.socket.bytesRead }
     watched.add(each)
-    raw.once('close', () => watched.delete(each))
+    for (const over of ['end', 'close']) raw.once(over, () => watched.delete(each))
   })
 }
 
