@@ -20,7 +20,7 @@ import {
   storedAnswer,
 } from './idempotency.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
-import { refuseNul } from './refuse-nul.ts'
+import { compileInput, readKey } from './read-input.ts'
 import { resourceRow } from './resources.ts'
 import type { Services } from './services.ts'
 
@@ -104,7 +104,6 @@ export function createDispatch(
     const raw = request.input()
     if (op.resource) checkOwner(op, row, caller!)
     if (caller) checkRights(op, caller)
-    refuseNul(op, raw)
     const input = inputs.get(name)!(raw)
     const until: UntilReached = async (topic, seconds, read, reached) => {
       const value = await readUntil(services.changes, topic, seconds, read, reached)
@@ -149,7 +148,7 @@ export function createDispatch(
       },
     }
     if (op.method === 'GET') return { status: 200, body: (await work.run(world.db)).body, headers: {} }
-    const key = keyOf(request)
+    const key = readKey(request.idempotencyKey)
     const idempotency: Idempotency | undefined =
       caller && key !== undefined
         ? { accountId: caller.accountId, key, operation: name, input: raw }
@@ -308,39 +307,6 @@ function checkRights(op: Operation, caller: Caller) {
       fields: { scope: op.access },
     })
   }
-}
-
-/** @throws OperationError `invalid_input` */
-function keyOf({ idempotencyKey: key, asTool }: Request): string | undefined {
-  if (key === undefined || typeof key === 'string') return key
-  const path = asTool ? 'idempotency_key' : 'Idempotency-Key'
-  const message = 'Expected a text'
-  throw new OperationError('invalid_input', `${path}: ${message}`, {
-    fields: { details: [{ path, message }] },
-  })
-}
-
-/** Decodes an input, or refuses it with every field that is wrong. */
-function compileInput(op: Operation) {
-  return (raw: Record<string, unknown>) => {
-    const result = op.input.safeDecode(raw as never)
-    if (result.success) return result.data
-    const details = result.error.issues.map(describeIssue)
-    throw new OperationError(
-      'invalid_input',
-      details.map(({ path, message }) => `${path}: ${message}`).join('; '),
-      {
-        fields: { details },
-      },
-    )
-  }
-}
-
-const LONGEST_MESSAGE = 300
-
-function describeIssue(issue: z.core.$ZodIssue): { path: string; message: string } {
-  const path = issue.path.join('.') || (issue.code === 'unrecognized_keys' ? issue.keys.join(', ') : '(body)')
-  return { path: path.slice(0, LONGEST_MESSAGE), message: issue.message.slice(0, LONGEST_MESSAGE) }
 }
 
 function encodeOutput(op: Operation, output: unknown): Record<string, unknown> {

@@ -115,7 +115,8 @@ describe('GET /events, streamed', () => {
     const { token, accountId } = await service.customer()
     const app = createServer(service.services, [])
     const limiter = createRateLimiter(service.services)
-    const dispatch = createDispatch(service.services, { handlers, paidHandlers }, limiter)
+    const strangers = { db: service.services.db, limiter }
+    const dispatch = createDispatch(service.services, { handlers, paidHandlers }, limiter, strangers)
     registerEventStream(app, service.services, async (...asked) => {
       const answer = await dispatch(...asked)
       await service.services.db.query('update token set revoked_at = now() where account_id = $1', [
