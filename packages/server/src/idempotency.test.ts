@@ -138,6 +138,21 @@ describe('what runs on a machine', () => {
     payload: JSON.stringify({ command }),
   })
 
+  test('error: a write with the key of a command that still runs waits for it, and both are answered', async () => {
+    const running = service.app.inject(commandOf('of-both', 'sleep 0.5; echo done'))
+    await sleep(200)
+    const update = () =>
+      service.ask('PATCH', '/account', {
+        token,
+        body: { first_name: 'Ada' },
+        headers: { 'idempotency-key': 'of-both' },
+      })
+    const meanwhile = await update()
+    expect([meanwhile.status, meanwhile.body.code]).toEqual([409, 'idempotency_running'])
+    expect((await running).statusCode).toBe(200)
+    expect((await update()).body.code).toBe('idempotency_key_reused')
+  })
+
   test('behavior: of the same call on two replicas at the same moment one runs; then its answer is given', async () => {
     const services = { ...service.services }
     const replica = createApp(services, createReadiness(services), createMetrics())

@@ -36,7 +36,9 @@ export async function replay(
     [hashKey(call).readBigInt64BE()],
   )
   if (!locks[0]?.locked) throw isRunning()
-  return storedAnswer(tx, services, call)
+  const stored = await storedAnswer(tx, services, call)
+  if (!stored && (await isNoted(tx, services, call))) throw isRunning()
+  return stored
 }
 
 /**
@@ -118,6 +120,15 @@ export async function beginRun(tx: Transaction, { clock }: Services, call: Idemp
     [call.accountId, hashKey(call), now, new Date(now.getTime() - SILENT_MS)],
   )
   if (rowCount === 0) throw isRunning()
+}
+
+/** Whether a call with this key runs in no transaction of its own, which may be another operation than the one that asks. */
+async function isNoted(tx: Transaction, { clock }: Services, call: Idempotency): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'select from idempotent_run where account_id = $1 and key_hash = $2 and began_at >= $3',
+    [call.accountId, hashKey(call), new Date(clock.now().getTime() - SILENT_MS)],
+  )
+  return rowCount !== 0
 }
 
 /** Lets the run be noted for as long as it takes. @returns what stops that */
