@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { GuestChannel } from '@coinrack/compute/guest-channel.ts'
 import type { VpsDriver } from '@coinrack/compute/vps-driver.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { prepareDataFolder } from '@coinrack/server/data-folder.ts'
@@ -29,6 +30,13 @@ const db = openPool(postgres.url, { size: 4, onError: () => {} })
 let now = Date.parse('2026-01-31T12:00:00Z')
 const start = now
 const clock = { now: () => new Date(now) }
+/** Each machine says what it uses, without a guest's own time for it. */
+const guests = {
+  usage: async () => ({
+    memoryUsedBytes: 60 * 1024 ** 2,
+    cpu: { busyMs: (now - start) / 4, totalMs: now - start },
+  }),
+} as unknown as GuestChannel
 const driver = {
   async observe() {
     const seconds = (now - start) / 1000
@@ -48,7 +56,7 @@ const driver = {
 try {
   await migrate(db)
   await makeMachines(machines)
-  const sampler = createSampler({ db, clock, driver, log: pino({ level: 'silent' }) } as Services)
+  const sampler = createSampler({ db, clock, driver, guests, log: pino({ level: 'silent' }) } as Services)
   await sampler.pass()
   const passes = minutes * 4
   const before = { service: process.cpuUsage(), postgres: await postgresSeconds(folder) }

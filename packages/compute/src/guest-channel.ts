@@ -17,6 +17,8 @@ export interface GuestChannel {
   setHostname(id: string, hostname: string): Promise<void>
   /** @param hash of crypt(3), as in /etc/shadow */
   setRootPasswordHash(id: string, hash: string): Promise<void>
+  /** What the machine's own kernel counts. Nothing is started inside for it. */
+  usage(id: string): Promise<GuestUsage>
   /** Whether an agent answers now. Never throws. */
   alive(id: string): Promise<boolean>
 }
@@ -47,6 +49,13 @@ export interface FilePart {
   content: Uint8Array
   /** Of the whole file, in bytes. */
   size: number
+}
+
+export interface GuestUsage {
+  /** Memory that programs cannot have: all of it less what is available, as `free` shows it. */
+  memoryUsedBytes: number
+  /** Time of all processors together since the kernel counts, and how much of it they worked for the machine, in ms. */
+  cpu: { busyMs: number; totalMs: number }
 }
 
 /** What is kept of each output of a command. */

@@ -19,7 +19,7 @@ export const metrics = {
     path: '/services/{id}/metrics',
     summary: 'Show the metrics of a VPS',
     description:
-      'Shows how a VPS used processor, memory, disk and network over the last 1h, 24h, 7d or 30d. A point is [unix seconds, value] for the step that begins then: the mean of cpu_percent (100 is one busy processor) and memory_used_mb, the sum of the bytes. Steps without an observation have no point. Longer ranges have coarser steps; "step" in the answer says which one you got.',
+      'Shows how a VPS used processor, memory, disk and network over the last 1h, 24h, 7d or 30d. A point is [unix seconds, value] for the step that begins then: the mean of cpu_percent (100 is one busy processor, two reach 200) and memory_used_mb (as free shows it), the sum of the bytes. Processor and memory are what the VPS itself counts; without its guest agent, what it takes of the host. Steps without an observation have no point. Longer ranges have coarser steps; "step" in the answer says which one you got.',
     access: 'read',
     rate: 'default',
     resource: 'service',

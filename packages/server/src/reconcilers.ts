@@ -22,7 +22,7 @@ import type { Services } from './services.ts'
 import { billVps } from './vps/billing/bill-vps.ts'
 import { forgetOldLinks } from './vps/console/console-links.ts'
 import { expireOrders } from './vps/expire-orders.ts'
-import { createSampler } from './vps/meter/sample-machines.ts'
+import { createSampler, type NewestUsage } from './vps/meter/sample-machines.ts'
 import { forgetUnpaidOrders } from './vps/order-store.ts'
 import { createRdnsReconciler, RECONCILE_RDNS } from './vps/rdns/reconcile-rdns.ts'
 import { createVpsReconciler, RECONCILE_VPS } from './vps/reconcile-vps.ts'
@@ -98,7 +98,8 @@ export function runReconcilers(services: Services): () => Promise<void> {
  * @returns what ends it, after the steps it is at
  */
 export function tendMachines(services: Services): () => Promise<void> {
-  const vps = createVpsReconciler(services)
+  const newest: NewestUsage = new Map()
+  const vps = createVpsReconciler(services, newest)
   const snapshots = createSnapshotReconciler(services)
   const sandboxes = services.sandboxes && createSandboxReconciler(services)
   const end = run(services, [
@@ -116,7 +117,7 @@ export function tendMachines(services: Services): () => Promise<void> {
       pass: snapshots.pass,
       topic: RECONCILE_SNAPSHOTS,
     },
-    { what: 'Measuring machines', everyMs: METER_MS, pass: createSampler(services).pass },
+    { what: 'Measuring machines', everyMs: METER_MS, pass: createSampler(services, newest).pass },
     ...(sandboxes
       ? [
           {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type GuestChannel, GuestError, OUTPUT_BYTES } from '../guest-channel.ts'
+import { type GuestChannel, GuestError, type GuestUsage, OUTPUT_BYTES } from '../guest-channel.ts'
 import type { FakeDriver } from './driver.ts'
 
 /*
@@ -17,12 +17,15 @@ import type { FakeDriver } from './driver.ts'
 export interface FakeGuestChannel extends GuestChannel {
   /** Ends the agent of a machine, or starts it again. */
   silence(id: string, isGone: boolean): void
+  /** What the kernel of a machine says from now on; it says nothing before. */
+  setUsage(id: string, usage: GuestUsage): void
   /** The folder that stands for the machine's root. */
   rootOf(id: string): string
 }
 
 export function createFakeGuestChannel(driver: FakeDriver, folder: string): FakeGuestChannel {
   const silent = new Set<string>()
+  const usages = new Map<string, GuestUsage>()
   const rootOf = (id: string) => join(folder, id)
 
   const here = async (id: string) => {
@@ -36,6 +39,9 @@ export function createFakeGuestChannel(driver: FakeDriver, folder: string): Fake
 
   return {
     rootOf,
+    setUsage(id, usage) {
+      usages.set(id, usage)
+    },
     silence(id, isGone) {
       if (isGone) silent.add(id)
       else silent.delete(id)
@@ -77,6 +83,13 @@ export function createFakeGuestChannel(driver: FakeDriver, folder: string): Fake
         truncated,
         durationMs: Math.round(performance.now() - begun),
       }
+    },
+
+    async usage(id) {
+      await here(id)
+      const usage = usages.get(id)
+      if (!usage) throw new GuestError('guest_failed', 'scripted: the guest does not count')
+      return usage
     },
 
     async readFile(id, path, { offset, length }) {

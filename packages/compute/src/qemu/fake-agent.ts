@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 
 /*
@@ -26,11 +26,22 @@ interface Program {
 
 export async function startFakeAgent(path: string): Promise<FakeAgent> {
   const programs = new Map<number, Program>()
+  const opened: string[] = []
   let talkers = 0
   let most = 0
 
   const commands: Record<string, (args: Json) => unknown> = {
     'guest-ping': () => ({}),
+    'guest-file-open': ({ path: file }) => {
+      opened.push(file as string)
+      return opened.length
+    },
+    'guest-file-read': async ({ handle, count }) => {
+      const content = await readFile(opened[(handle as number) - 1]!)
+      const part = content.subarray(0, count as number)
+      return { count: part.length, 'buf-b64': part.toString('base64'), eof: part.length < content.length }
+    },
+    'guest-file-close': () => ({}),
     'guest-exec': (args) => {
       const child = spawn(args.path as string, args.arg as string[], {
         env: Object.fromEntries((args.env as string[]).map((line) => line.split(/=(.*)/s).slice(0, 2))),
@@ -70,13 +81,13 @@ export async function startFakeAgent(path: string): Promise<FakeAgent> {
     },
   }
 
-  const answer = (
+  const answer = async (
     socket: Socket,
     { execute, arguments: args = {} }: { execute: string; arguments?: Json },
   ) => {
     const isSync = execute === 'guest-sync-delimited'
     if (agent.lies.has(execute)) return socket.write(agent.lies.get(execute) ?? '')
-    const result = isSync ? args.id : commands[execute]?.(args)
+    const result = isSync ? args.id : await commands[execute]?.(args)
     const line =
       result === undefined ? { error: { class: 'GenericError', desc: 'unknown' } } : { return: result }
     if (isSync) socket.write(Buffer.from([0xff]))

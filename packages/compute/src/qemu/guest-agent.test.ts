@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { GuestChannel, GuestError } from '../guest-channel.ts'
@@ -38,6 +38,15 @@ const codeOf = (call: Promise<unknown>) =>
 
 test('default: a command through the protocol', async () => {
   expect(await run('printf "%s" "ü\\n"; exit 7')).toMatchObject({ stdout: 'ü\\n', exitCode: 7 })
+})
+
+test('default: what the kernel counts, without a program that is started for it', async () => {
+  agent.lies.set('guest-exec', undefined)
+  const { memoryUsedBytes, cpu } = await channel.usage(id)
+  expect(memoryUsedBytes).toBeGreaterThan(0)
+  expect(memoryUsedBytes).toBeLessThan(totalmem())
+  expect(cpu.busyMs).toBeGreaterThan(0)
+  expect(cpu.busyMs).toBeLessThan(cpu.totalMs)
 })
 
 test('behavior: what an earlier talker left is gone over', async () => {

@@ -107,6 +107,27 @@ export async function runInGuest(
   }
 }
 
+/**
+ * Reads the beginning of a file by the agent itself, which starts no program for it.
+ * @param ask `askAgent`, one call at a time
+ */
+export async function readByAgent(
+  options: AgentOptions,
+  ask: typeof askAgent,
+  path: string,
+  bytes: number,
+): Promise<string> {
+  const handle = await ask(options, 'guest-file-open', { path, mode: 'r' })
+  if (typeof handle !== 'number') throw lie('a handle')
+  try {
+    const part = await ask(options, 'guest-file-read', { handle, count: bytes })
+    if (!isObject(part)) throw lie('a part of a file')
+    return bytesOf(part, 'buf-b64').subarray(0, bytes).toString('latin1')
+  } finally {
+    await ask(options, 'guest-file-close', { handle })
+  }
+}
+
 function send(socket: Socket, execute: string, args: Json) {
   socket.write(`${JSON.stringify({ execute, arguments: args })}\n`)
 }

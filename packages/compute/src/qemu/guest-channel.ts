@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { type ExecResult, type GuestChannel, GuestError, OUTPUT_BYTES } from '../guest-channel.ts'
+import { readUsage } from '../guest-usage.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import { guestFiles } from './command-line.ts'
-import { type AgentOptions, askAgent, type RunOutput, runInGuest } from './guest-agent.ts'
+import { type AgentOptions, askAgent, type RunOutput, readByAgent, runInGuest } from './guest-agent.ts'
 import {
   findTargetScript,
   REFUSED,
@@ -26,6 +27,8 @@ const SCRIPT_MS = 30_000
 /** From the end of a command's time: it is asked to end, killed a second later, and its output fetched. */
 const ENDING_MS = 3_000
 const READ_PIECE_BYTES = OUTPUT_BYTES
+/** Of a file of the kernel: what is read of it stands at its beginning. */
+const USAGE_BYTES = 4096
 /** A guest that is slow gives less at once, rather than late. */
 const READ_MS = 35_000
 /** An argument of the agent goes through a serial port and comes in base64. */
@@ -136,6 +139,12 @@ export function createAgentChannel(
 
     async setRootPasswordHash(id, hash) {
       await script(id, 'chpasswd -e', [], Buffer.from(`root:${hash}\n`))
+    },
+
+    async usage(id) {
+      const agent = agentOf(id)
+      const read = (path: string) => readByAgent(agent, ask, path, USAGE_BYTES)
+      return readUsage(await read('/proc/stat'), await read('/proc/meminfo'))
     },
 
     alive: async (id) =>

@@ -185,3 +185,33 @@ test('behavior: what a machine used before anybody could enter it is shown as we
   const written = body.series.find(({ name }: { name: string }) => name === 'disk_write_bytes').points
   expect(sum(written)).toBe(5_000)
 })
+
+test('default: the view of the machine where it gives one: memory as free shows it, its own share of processors', async () => {
+  const { body } = await service.ask('POST', '/orders', {
+    token: (await service.customer(10_000_000n)).token,
+    body: { product: 'nano', os_id: 1 },
+  })
+  const [before, own] = [id, body.service_id]
+  await service.reconcile()
+  id = own
+  used = { ...zero }
+  const sampler = createSampler(service.services)
+  for (let step = 1; step <= 4; step++) {
+    // A guest that was busy for a tenth of the time, while the host spent far more than one processor.
+    use(15)
+    service.driver.machines.get(own)!.metrics!.cpuSeconds = step * 60
+    service.guests.setUsage(own, {
+      memoryUsedBytes: 53 * MIB,
+      cpu: { busyMs: 40_000 + step * 1_500, totalMs: 90_000 + step * 15_000 },
+    })
+    await sampler.pass()
+  }
+  use(15)
+  const { rows } = await service.services.db.query<{ memory_mb: number; cpu_ms: bigint | null }>(
+    'select memory_mb, cpu_ms from vps_metric where vps_id = $1 and part < 4 order by at',
+    [own],
+  )
+  expect(rows.map(({ memory_mb }) => memory_mb)).toEqual([53, 53, 53, 53])
+  expect(rows.map(({ cpu_ms }) => cpu_ms)).toEqual([null, 1_500n, 1_500n, 1_500n])
+  id = before
+})

@@ -1,5 +1,8 @@
 import type { VpsObservation } from '@coinrack/compute/vps-driver.ts'
+import type { NewestUsage } from './meter/sample-machines.ts'
 import type { Metrics } from './vps-store.ts'
+
+type Newest = NewestUsage extends Map<string, infer Usage> ? Usage : never
 
 /** A reading of a counter, to which the next one is compared. */
 export interface Sample {
@@ -11,15 +14,26 @@ export interface Sample {
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
+/** What a machine said of itself is shown for so long. */
+const NEWEST_MS = 60_000
+
 /**
- * What a machine's owner is shown of an observation.
+ * What a machine's owner is shown of an observation: what the machine last said of itself, and without that what the
+ * host sees.
  * @param before an earlier sample of the same machine; without it there is no percentage yet
  */
-export function metricsOf(seen: VpsObservation, at: number, before: Sample | undefined): Metrics {
+export function metricsOf(
+  seen: VpsObservation,
+  at: number,
+  { before, vcpus, newest }: { before: Sample | undefined; vcpus: number; newest: Newest | undefined },
+): Metrics {
   const { metrics } = seen
+  const ago = newest ? at - newest.at : Number.POSITIVE_INFINITY
+  const said = ago <= Math.min(NEWEST_MS, (seen.uptimeSeconds ?? 0) * 1000) ? newest : undefined
+  const hostPercent = metrics && before ? cpuPercent(before, { at, cpuSeconds: metrics.cpuSeconds }) : null
   return {
-    cpu_percent: metrics && before ? cpuPercent(before, { at, cpuSeconds: metrics.cpuSeconds }) : null,
-    memory_used_mb: metrics ? Math.round(metrics.memoryBytes / MIB) : null,
+    cpu_percent: said ? said.cpuPercent : hostPercent === null ? null : Math.min(hostPercent, 100 * vcpus),
+    memory_used_mb: said ? said.memoryMb : metrics ? Math.round(metrics.memoryBytes / MIB) : null,
     disk_used_gb: metrics ? Math.round((metrics.diskUsedBytes / GIB) * 100) / 100 : null,
     rx_bytes: metrics?.rxBytes ?? null,
     tx_bytes: metrics?.txBytes ?? null,

@@ -9,6 +9,7 @@ import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { networkApplier } from './apply-network.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'
+import type { NewestUsage } from './meter/sample-machines.ts'
 import { metricsOf, type Sample } from './metrics.ts'
 import { destroyKeepingDisk, putDiskBack, wipeDisk } from './move-disk.ts'
 import { moveSshPort } from './move-ssh-port.ts'
@@ -67,7 +68,7 @@ export interface VpsReconciler {
  * Makes machines what they are wanted to be. Takes no input: all it knows is the database and what the
  * driver observes, so it can be killed at any step and goes on from there.
  */
-export function createVpsReconciler(services: Services): VpsReconciler {
+export function createVpsReconciler(services: Services, newest: NewestUsage = new Map()): VpsReconciler {
   const busy = new Map<string, Promise<void>>()
   const lookedAt = new Map<string, number>()
   const samples = new Map<string, Sample>()
@@ -89,7 +90,7 @@ export function createVpsReconciler(services: Services): VpsReconciler {
       const row = due.shift()
       if (!row) return
       lookedAt.set(row.id, services.clock.now().getTime())
-      const work = reconcileOne(services, samples, networks, row)
+      const work = reconcileOne(services, { samples, newest, networks }, row)
         .then((step) => {
           // What was waiting for that can go on at once.
           if (step === 'record') lookedAt.delete(row.id)
@@ -139,12 +140,16 @@ const isSteady = (row: VpsToDo) =>
 /** Observes one machine and takes one step. */
 async function reconcileOne(
   services: Services,
-  samples: Map<string, Sample>,
-  networks: ReturnType<typeof networkApplier>,
+  known: {
+    samples: Map<string, Sample>
+    newest: NewestUsage
+    networks: ReturnType<typeof networkApplier>
+  },
   before: Pick<VpsRow, 'id' | 'done_disk'>,
   isSecondLook = false,
 ): Promise<Step['do']> {
   const { db, driver, clock, log } = services
+  const { samples, newest, networks } = known
   const { id } = before
   const seen = await driver.observe(id)
   // Read after the machine was seen, so that a wish of the meantime is not overlooked.
@@ -158,7 +163,11 @@ async function reconcileOne(
     Object.assign(row, { done_boot, ssh_ready: false })
   }
   const now = clock.now()
-  const observation = metricsOf(seen, now.getTime(), samples.get(id))
+  const observation = metricsOf(seen, now.getTime(), {
+    before: samples.get(id),
+    vcpus: row.vcpus,
+    newest: newest.get(id),
+  })
   if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
   const isNetworkDue = !networks.isApplied(id) || row.done_network < row.wanted_network
   if (isNetworkDue && seen.state !== 'absent' && row.wanted !== 'deleted') await networks.apply(id)
@@ -168,7 +177,7 @@ async function reconcileOne(
   if (row.has_work) await settleWork(db, id, clock.now())
   // A clone is ready as soon as it is made.
   if (step.do === 'ensure' && seen.state === 'absent' && !isSecondLook)
-    return reconcileOne(services, samples, networks, row, true)
+    return reconcileOne(services, known, row, true)
   return step.do
 }
 

@@ -9,12 +9,19 @@ export interface Sample {
   counters: Counters
 }
 
+export interface MeteredMachine {
+  id: string
+  vcpus: number
+  memory_mb: number
+  ssh_ready: boolean
+}
+
 /** Every machine that may run, from its first boot on: what is not read soon after a start cannot be told apart later. */
-export async function meteredIds(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from vps where machine_gone_at is null and status in ('provisioning', 'active', 'rebooting')`,
+export async function meteredMachines(db: Queryable): Promise<MeteredMachine[]> {
+  const { rows } = await db.query<MeteredMachine>(
+    `select id, vcpus, memory_mb, ssh_ready from vps where machine_gone_at is null and status in ('provisioning', 'active', 'rebooting')`,
   )
-  return rows.map(({ id }) => id)
+  return rows
 }
 
 /** Writes the samples of one step, all at once. A step that was written before, by another replica, stays. */

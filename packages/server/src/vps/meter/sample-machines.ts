@@ -1,7 +1,16 @@
+import type { GuestUsage } from '@coinrack/compute/guest-channel.ts'
 import type { Services } from '../../services.ts'
 import { levels } from './levels.ts'
-import { type Counters, countersOf, usedSince } from './meter-delta.ts'
-import { dropOutdated, insertSamples, lastCounters, meteredIds, rollUp, type Sample } from './metric-store.ts'
+import { type Counters, countersOf, type Used, usedSince } from './meter-delta.ts'
+import {
+  dropOutdated,
+  insertSamples,
+  lastCounters,
+  type MeteredMachine,
+  meteredMachines,
+  rollUp,
+  type Sample,
+} from './metric-store.ts'
 
 const STEP_S = levels[0]!.stepSeconds
 /** A machine that runs no longer has started since the step before; a reading may come late by less than a step. */
@@ -9,13 +18,22 @@ const STARTED_LATELY_MS = 2 * STEP_S * 1000
 /** A host answers about many machines at once, but not about all. */
 const AT_ONCE = 32
 const MIB = 1024 ** 2
+/** A machine in which nobody answers is not asked again for so long: waiting for it would take time from the others. */
+const SILENT_MS = 5 * 60_000
+
+/** What machines said of themselves last, by id; for whoever shows the present moment. */
+export type NewestUsage = Map<string, { at: number; memoryMb: number; cpuPercent: number | null }>
 
 /**
  * Keeps what machines use. Takes no input: it may be called at any time, samples each step once, and goes on from the
  * counters that an earlier process wrote down.
  */
-export function createSampler(services: Services): { pass(): Promise<void> } {
+export function createSampler(
+  services: Services,
+  newest: NewestUsage = new Map(),
+): { pass(): Promise<void> } {
   let sampled = 0
+  const silentUntil = new Map<string, number>()
   let before: Map<string, Counters> | undefined
   const rolledTo = new Map<number, number>()
 
@@ -46,11 +64,12 @@ export function createSampler(services: Services): { pass(): Promise<void> } {
       if (at === sampled) return
       sampled = at
       before ??= await lastCounters(db, at - levels[0]!.keepSeconds)
-      const ids = await meteredIds(db)
-      const samples = await readAll(services, ids, before)
+      const machines = await meteredMachines(db)
+      const samples = await readAll(services, machines, { before, newest, silentUntil })
       for (const { vpsId, counters } of samples) before.set(vpsId, counters)
-      const metered = new Set(ids)
-      for (const id of before.keys()) if (!metered.has(id)) before.delete(id)
+      const metered = new Set(machines.map(({ id }) => id))
+      for (const known of [before, newest, silentUntil])
+        for (const id of known.keys()) if (!metered.has(id)) known.delete(id)
       if (samples.length > 0) await insertSamples(db, at, samples)
       await rollUpAndDrop(at)
     },
@@ -60,12 +79,18 @@ export function createSampler(services: Services): { pass(): Promise<void> } {
 /** The first whole step at or after a time. */
 const firstStep = (at: number, stepSeconds: number) => Math.ceil(at / stepSeconds) * stepSeconds
 
-async function readAll(services: Services, ids: string[], before: Map<string, Counters>): Promise<Sample[]> {
+interface Known {
+  before: Map<string, Counters>
+  newest: NewestUsage
+  silentUntil: Map<string, number>
+}
+
+async function readAll(services: Services, machines: MeteredMachine[], known: Known): Promise<Sample[]> {
   const samples: Sample[] = []
-  const left = ids.values()
+  const left = machines.values()
   const readSome = async () => {
-    for (const vpsId of left) {
-      const sample = await readOne(services, vpsId, before.get(vpsId))
+    for (const machine of left) {
+      const sample = await readOne(services, machine, known)
       if (sample) samples.push(sample)
     }
   }
@@ -75,18 +100,45 @@ async function readAll(services: Services, ids: string[], before: Map<string, Co
 
 /** Undefined when it does not run, or cannot be asked now: that is a gap, and no reason to miss the others. */
 async function readOne(
-  { driver, clock, log }: Services,
-  vpsId: string,
-  before: Counters | undefined,
+  services: Services,
+  machine: MeteredMachine,
+  known: Known,
 ): Promise<Sample | undefined> {
+  const { driver, clock, log } = services
+  const { id: vpsId, vcpus, memory_mb } = machine
   try {
     const seen = await driver.observe(vpsId)
-    const counters = countersOf(seen, clock.now().getTime())
+    const guest = seen.sshReady ? await askGuest(services, machine, known.silentUntil) : undefined
+    const at = clock.now().getTime()
+    const counters = countersOf(seen, at, guest)
     if (!counters) return undefined
-    const memoryMb = Math.round(seen.metrics!.memoryBytes / MIB)
-    return { vpsId, memoryMb, counters, used: usedSince(before, counters, STARTED_LATELY_MS) }
+    const memoryMb = guest
+      ? Math.min(Math.round(guest.memoryUsedBytes / MIB), memory_mb)
+      : Math.round(seen.metrics!.memoryBytes / MIB)
+    const used = usedSince(known.before.get(vpsId), counters, { vcpus, recentMs: STARTED_LATELY_MS })
+    if (guest) known.newest.set(vpsId, { at, memoryMb, cpuPercent: percentOf(used) })
+    return { vpsId, memoryMb, counters, used }
   } catch (error) {
     log.warn({ err: error, vps: vpsId }, 'A machine could not be measured')
     return undefined
   }
 }
+
+/** What the machine's own kernel says; undefined where nobody in it answers. */
+async function askGuest(
+  { guests, clock }: Services,
+  { id }: MeteredMachine,
+  silentUntil: Known['silentUntil'],
+): Promise<GuestUsage | undefined> {
+  const now = clock.now().getTime()
+  if ((silentUntil.get(id) ?? 0) > now) return undefined
+  try {
+    return await guests.usage(id)
+  } catch {
+    silentUntil.set(id, now + SILENT_MS)
+    return undefined
+  }
+}
+
+const percentOf = (used: Used | undefined) =>
+  used?.cpuMs == null || !used.coveredMs ? null : Math.round((used.cpuMs / used.coveredMs) * 1000) / 10
