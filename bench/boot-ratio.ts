@@ -3,7 +3,7 @@
  * beside the same image booted by hand with
  * the same QEMU options in the same kind of network, until its SSH banner; by hand as a first boot and as a later one.
  *
- *   node bench/boot-ratio.ts [product] [image] [rounds]
+ *   npm run bench:boot -- [product] [image] [rounds]
  *
  * Only the ratios mean anything on a busy machine; rounds alternate, so that all three see the same load.
  */

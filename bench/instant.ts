@@ -3,7 +3,7 @@
  * beside a cold boot of the same image by the same driver; and what a clone takes of memory. With `user-data`, all of
  * them have user data, and it is measured as well when that is done.
  *
- *   node bench/instant.ts [image] [clones] [cold boots] [vcpus] [memory in MB] [user-data]
+ *   npm run bench:instant -- [image] [clones] [cold boots] [vcpus] [memory in MB] [user-data]
  *
  * Cold boots are spread among the clones, so that both see the same load. As root, on a host that runs nothing else.
  */

@@ -3,7 +3,7 @@
  * pool; beside a boot of the same image by hand, and a container of the same files. And what a sandbox that does
  * nothing takes of the host's memory.
  *
- *   node bench/sandbox-rest.ts [rounds] [boots by hand] [idle sandboxes] [container runtime] [which work]
+ *   npm run bench:sandbox-rest -- [rounds] [boots by hand] [idle sandboxes] [container runtime] [which work]
  *
  * As root, on a host that runs nothing else. The container runtime is `runc` or `crun`, as Debian has them.
  */

@@ -15,7 +15,7 @@ import { serviceUser } from '@coinrack/host/service-user.ts'
 /*
  * From the wish for a sandbox to the first output of what runs in it: as a clone, out of the pool, and by a boot. Under
  * emulation also how many blocks of the guest's code QEMU has translated by then, which hardly depends on the host.
- *   node bench/sandbox.ts [ROUNDS] [COLD_ROUNDS] [MEMORY_MB]
+ *   npm run bench:sandbox -- [ROUNDS] [COLD_ROUNDS] [MEMORY_MB]
  */
 
 const [rounds = 10, coldRounds = 2, memoryMb = 512] = process.argv.slice(2).map(Number)

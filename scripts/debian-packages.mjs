@@ -22,11 +22,28 @@ const start = [
 
 /**
  * Debian packages that the service and its tests need beside Node. The one place that names them.
- * @type {Record<'start' | 'test', string[]>}
+ * @type {Record<'start' | 'test' | 'bench' | 'tools', string[]>}
  */
 export const debianPackages = {
   start,
-  test: [...start, 'caddy', 'chromium', 'gnupg', 'haproxy', 'knot', 'nginx', 'procps', 'sshpass'],
+  test: [
+    ...start,
+    'caddy',
+    'chromium',
+    'curl',
+    'gnupg',
+    'haproxy',
+    'jq',
+    'knot',
+    'nginx',
+    'postgresql-client',
+    'procps',
+    'sshpass',
+  ],
+  // A container runtime, which sandboxes are measured beside.
+  bench: [...start, 'runc'],
+  // Programs of the repository that start nothing.
+  tools: [],
 }
 
 /** Those among them that Debian would run as services of the host. The tests run them as programs, on ports of their own. */

@@ -172,6 +172,13 @@ test('default: takes requests, and is ready once every part is', { timeout: FIRS
   expect(begun.output()).not.toMatch(/npm err/i)
 })
 
+test('default: the lines of the guide for operators reach the embedded database', async () => {
+  const guide = await readFile(join(root, 'docs/guide-operator.md'), 'utf8')
+  const lines = /^data=[\s\S]*?(?=^```$)/m.exec(guide)![0].replace('/var/lib/coinrack', dataFolder)
+  const { stdout } = await runCommand('bash', ['-euc', lines])
+  expect(stdout).toMatch(/count[\s\S]*\b1\b[\s\S]*\(1 row\)/)
+})
+
 test('behavior: Ctrl-C leaves database and chains running, and the next start adopts them', async () => {
   const kept = await Promise.all(['postgres/postgres', 'chain/1', 'chain/8453', 'chain/137'].map(pidOf))
   expect(kept).not.toContain(undefined)

@@ -3,12 +3,12 @@ import { run, runWithProgress } from './run.mjs'
 
 /**
  * Installs the missing Debian packages when root can; otherwise says once which ones and how.
- * @param {'start' | 'test'} purpose
+ * @param {'start' | 'test' | 'bench' | 'tools'} purpose
  */
 export async function ensureDebianPackages(purpose) {
   const wanted = debianPackages[purpose]
   if (!wanted) throw new Error(`Say what to set up for: ${Object.keys(debianPackages).join(' or ')}.`)
-  const missing = await missingPackages(wanted)
+  const missing = wanted.length === 0 ? [] : await missingPackages(wanted)
   if (missing.length === 0) return
 
   const install = ['install', '--yes', '--no-install-recommends', ...missing]

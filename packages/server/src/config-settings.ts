@@ -49,7 +49,7 @@ export const settings = {
     name: 'COINRACK_METRICS_PORT',
     doc: 'Port on 127.0.0.1 of `/metrics` (Prometheus) and of the detailed `/readyz`. `0` turns it off.',
     schema: values.portOrOff,
-    default: '8081',
+    otherwise: '`COINRACK_PORT` and 1000, `9080` with the default; above 64535, less 1000',
   },
   publicUrl: {
     name: 'COINRACK_PUBLIC_URL',

@@ -22,7 +22,7 @@ export interface PortRange {
 }
 
 const UNIT_SECONDS = { s: 1, min: 60, h: 3_600, d: 86_400 }
-const HIGHEST_PORT = 65_535
+export const HIGHEST_PORT = 65_535
 const MICRO_USD = 1_000_000n
 
 /** Text that `read` understands; where it returns undefined, the value is wrong and `expected` says why. */

@@ -32,7 +32,7 @@ test('default: nothing set is the demo profile on loopback', () => {
     profile: 'demo',
     host: '127.0.0.1',
     port: 8080,
-    metricsPort: 8081,
+    metricsPort: 9080,
     publicUrl: 'http://127.0.0.1:8080',
     publicIp: '127.0.0.1',
     sshPorts: { from: 22_000, to: 25_999 },
@@ -45,6 +45,13 @@ test('default: nothing set is the demo profile on loopback', () => {
     rates: { orders: { limit: 10, windowSeconds: 60 }, passwordResets: { limit: 5, windowSeconds: 600 } },
     warnings: [],
   })
+})
+
+test('behavior: the port of metrics follows that of the service, unless it is set', () => {
+  expect(load({ COINRACK_PORT: '8081' }).metricsPort).toBe(9081)
+  expect(load({ COINRACK_PORT: '65000' }).metricsPort).toBe(64_000)
+  expect(load({ COINRACK_PORT: '8081', COINRACK_METRICS_PORT: '7000' }).metricsPort).toBe(7000)
+  expect(load({ COINRACK_METRICS_PORT: '0' }).metricsPort).toBe(0)
 })
 
 test('behavior: root has its folders in /var', () => {

@@ -8,13 +8,13 @@ import {
   type Setting,
   settings,
 } from './config-settings.ts'
-import type { Rate } from './config-values.ts'
+import { HIGHEST_PORT, type Rate } from './config-values.ts'
 
 type Value<S> = S extends Setting<infer T> ? (S extends { default: string } ? T : T | undefined) : never
 type Declared = { [Field in keyof typeof settings]: Value<(typeof settings)[Field]> }
 
 /** What derives from other things when it is not set, and so is always there. */
-type Derived = 'publicUrl' | 'publicIp' | 'dataFolder' | 'cacheFolder' | 'mailFrom'
+type Derived = 'metricsPort' | 'publicUrl' | 'publicIp' | 'dataFolder' | 'cacheFolder' | 'mailFrom'
 
 export type RateClassName = keyof typeof rateClasses
 
@@ -126,6 +126,7 @@ export function loadConfig(
     cacheFolder: values.cacheFolder ?? folders.cacheFolder,
     chainsFile: pathOf(settings.chainsFile),
     catalogFile: pathOf(settings.catalogFile),
+    metricsPort: values.metricsPort ?? metricsPortBeside(values.port),
     publicUrl,
     publicIp: values.publicIp ?? '127.0.0.1',
     mailFrom: values.mailFrom ?? `Coinrack <no-reply@${new URL(publicUrl).hostname}>`,
@@ -134,6 +135,9 @@ export function loadConfig(
     warnings: unknownNames(texts).map((name) => `${name} is no setting of this service${suggestion(name)}`),
   }
 }
+
+/** Away from the ports beside it, which another service on this host is likely to have. */
+const metricsPortBeside = (port: number) => (port + 1_000 <= HIGHEST_PORT ? port + 1_000 : port - 1_000)
 
 function defaultFolders(env: Environment, { root, home }: { root: boolean; home: string }) {
   if (root) return { dataFolder: '/var/lib/coinrack', cacheFolder: '/var/cache/coinrack' }
