@@ -88,7 +88,7 @@ async function untilTemplatesAreThere(dataFolder: string): Promise<void> {
 
 async function firstOutput(customer: Client, work: { command: string } | { code: string }): Promise<number> {
   const begun = performance.now()
-  const { sandbox } = await customer.createSandbox({})
+  const sandbox = await customer.createSandbox({})
   const { stdout } =
     'code' in work
       ? await customer.runCode({ sandbox_id: sandbox.id, language: 'python', code: work.code })
@@ -133,7 +133,7 @@ async function measureMemory(dataFolder: string, customer: Client): Promise<void
   const ids: string[] = []
   while (ids.length < Number(idle)) {
     try {
-      const { sandbox } = await customer.createSandbox({ timeout: 3600, idle_timeout: 0 })
+      const sandbox = await customer.createSandbox({ timeout: 3600, idle_timeout: 0 })
       ids.push(sandbox.id)
     } catch (error) {
       if (!(error instanceof CoinrackError) || error.code !== 'capacity') throw error

@@ -24,7 +24,7 @@ beforeAll(async () => {
   owner = await service.customer(50_000_000n)
   stranger = await service.customer(50_000_000n)
   poor = await service.customer(100n)
-  const made = async () => (await create({ timeout: 3600, idle_timeout: 0 })).body.sandbox.id as string
+  const made = async () => (await create({ timeout: 3600, idle_timeout: 0 })).body.id as string
   ;[running, paused, ended] = [await made(), await made(), await made()]
   await service.ask('POST', `/sandboxes/${paused}/pause`, { token: owner.token })
   await service.ask('DELETE', `/sandboxes/${ended}`, { token: owner.token })

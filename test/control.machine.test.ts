@@ -135,7 +135,8 @@ test('default: files go in and out unchanged', async () => {
   expect(await inside(`sha256sum <"${path}"`)).toContain(digest)
   expect((await took('read 2 MB', readWhole(path))).equals(bytes)).toBe(true)
   await expect(customer.readVpsFile({ service_id: id, path: '/root/none' })).rejects.toMatchObject({
-    code: 'file_refused',
+    status: 404,
+    code: 'file_not_found',
   })
 })
 

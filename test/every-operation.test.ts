@@ -97,7 +97,7 @@ const makeResource: Record<Resource, () => Promise<string>> = {
   sandbox: async () => {
     const { id } = (
       await service.ask('POST', '/sandboxes', { token: owner.token, body: { timeout: 86_400 } })
-    ).body.sandbox
+    ).body
     // What the examples are about.
     const { task_id, path } = { ...operations.getTask.example, ...operations.readFile.example }
     await service.channel.tasks.start(id, task_id, { run: { command: 'true' } })

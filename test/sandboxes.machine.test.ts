@@ -81,6 +81,8 @@ test('default: by REST one is made, runs commands and code, keeps files, and has
 
   const refused = first.files.write('/tmp', new Uint8Array(20_000_000))
   await expect(refused).rejects.toMatchObject({ status: 422, code: 'file_refused' })
+  const missing = first.files.read('data/none')
+  await expect(missing).rejects.toMatchObject({ status: 404, code: 'file_not_found' })
 
   await first.start('python3 -m http.server 8123 --bind 127.0.0.1')
   await first.exec('until curl -so /dev/null 127.0.0.1:8123; do sleep 0.1; done')
@@ -91,7 +93,7 @@ test('default: by REST one is made, runs commands and code, keeps files, and has
 test('default: as tools one is made, runs code, keeps a file and is killed', async () => {
   const agent = await connectAgent(`${service.origin}/mcp`)
   agent.token = customer.token
-  const { sandbox } = await agent.call('createSandbox', { timeout: 120 })
+  const sandbox = await agent.call('createSandbox', { timeout: 120 })
   ids.push(sandbox.id)
   const inside = { sandbox_id: sandbox.id }
   const ran = await agent.call('runCode', { ...inside, language: 'python', code: 'print(6 * 7)' })
@@ -100,7 +102,7 @@ test('default: as tools one is made, runs code, keeps a file and is killed', asy
   expect(await agent.call('execCommand', { ...inside, command: 'cat note' })).toMatchObject({
     stdout: 'from a tool',
   })
-  expect(await agent.call('killSandbox', inside)).toMatchObject({ sandbox: { state: 'ended' } })
+  expect(await agent.call('killSandbox', inside)).toMatchObject({ state: 'ended' })
   await agent.close()
 })
 

@@ -123,7 +123,7 @@ export function guestChannelSuite(name: string, make: () => Promise<ChannelUnder
 
     test('error: what is no regular file is refused', async () => {
       const range = { offset: 0, length: 10 }
-      expect(await codeOf(channel.readFile(id, '/root/none', range))).toBe('file_refused')
+      expect(await codeOf(channel.readFile(id, '/root/none', range))).toBe('file_unknown')
       expect(await codeOf(channel.readFile(id, '/root', range))).toBe('file_refused')
       await run('mkfifo pipe')
       expect(await codeOf(channel.readFile(id, '/root/pipe', range))).toBe('file_refused')

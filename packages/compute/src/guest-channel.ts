@@ -6,7 +6,7 @@
 export interface GuestChannel {
   /** Runs a command by `/bin/sh -c` as root and returns when it has ended, or was ended by the timeout. */
   exec(id: string, request: ExecRequest): Promise<ExecResult>
-  /** Up to `length` bytes of a regular file from `offset` on, fewer in a slow guest. Throws `file_refused`. */
+  /** Up to `length` bytes of a regular file from `offset` on, fewer in a slow guest. Throws `file_refused`, `file_unknown`. */
   readFile(id: string, path: string, range: { offset: number; length: number }): Promise<FilePart>
   /**
    * Replaces a file as a whole, keeping its owner and mode (a new one gets 0644), or writes at `offset` of it.
@@ -68,6 +68,8 @@ export type GuestErrorCode =
   | 'guest_failed'
   /** No such file, not a regular file, or it cannot be written. */
   | 'file_refused'
+  /** There is nothing at the path. */
+  | 'file_unknown'
 
 export class GuestError extends Error {
   override name = 'GuestError'

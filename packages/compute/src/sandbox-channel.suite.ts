@@ -344,7 +344,7 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
       expect((await readAll('tree/moved')).toString()).toBe('leaf')
       await channel.files.remove(id, 'tree')
       await channel.files.remove(id, 'tree')
-      expect(await codeOf(channel.files.stat(id, 'tree'))).toBe('file_refused')
+      expect(await codeOf(channel.files.stat(id, 'tree'))).toBe('file_unknown')
     })
 
     test('behavior: names that a shell would take apart', async () => {
@@ -355,7 +355,8 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
     })
 
     test('error: what is no regular file is refused', async () => {
-      expect(await codeOf(channel.files.read(id, 'none'))).toBe('file_refused')
+      expect(await codeOf(channel.files.read(id, 'none'))).toBe('file_unknown')
+      expect(await codeOf(channel.files.list(id, 'none'))).toBe('file_unknown')
       expect(await codeOf(channel.files.read(id, '/tmp'))).toBe('file_refused')
       expect(await codeOf(channel.files.list(id, 'keep'))).toBe('file_refused')
       expect(await codeOf(channel.files.write(id, '/tmp', one('x')))).toBe('file_refused')

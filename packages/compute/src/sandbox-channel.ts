@@ -165,7 +165,7 @@ export interface CodeContext {
   cwd: string
 }
 
-/** Files of a sandbox. Paths that do not begin with `/` are of the user's home. `file_refused` says what is in the way. */
+/** Files of a sandbox. Paths that do not begin with `/` are of the user's home. `file_unknown`: there is nothing; `file_refused` says what is in the way. */
 export interface SandboxFiles {
   stat(id: string, path: string, options?: FileOptions): Promise<FileInfo>
   /** What is in a folder, sorted by path, and in those below it down to `depth` (default 1); at most 10,000. */

@@ -143,7 +143,9 @@ export type SandboxErrorCode =
   | 'snapshot_damaged'
   /** It did not start, or does not answer in the way that it should. Only this sandbox is concerned. */
   | 'guest_failed'
-  /** The path is not there, is of another kind, or may not be touched. */
+  /** There is nothing at the path. */
+  | 'file_unknown'
+  /** The path is of another kind, or may not be touched. */
   | 'file_refused'
   /** There is no such task in it (any more). */
   | 'task_unknown'

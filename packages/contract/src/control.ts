@@ -16,8 +16,8 @@ import {
   ONE_CONTENT,
 } from './guest-shapes.ts'
 import { operation } from './operation.ts'
-import { Hostname, ServiceId, UserData, Vps } from './vps.ts'
-import { Flag, Timestamp, Usd } from './wire.ts'
+import { Confirm, Hostname, ServiceId, UserData, Vps } from './vps.ts'
+import { Timestamp, Usd } from './wire.ts'
 import { awaitWork, Work } from './work.ts'
 
 const service = { service_id: ServiceId }
@@ -65,9 +65,9 @@ export const control = {
     resource: 'service',
     effect: 'write',
     idempotent: false,
-    input: z.strictObject({ ...service, confirm: Flag.optional() }),
+    input: z.strictObject({ ...service, confirm: Confirm.optional() }),
     output: z.object({ service: Vps, operation: Work }),
-    errors: ['service_busy'],
+    errors: ['service_busy', 'confirmation_required'],
     example: { ...serviceExample, confirm: true },
     next: awaitWork,
   }),
@@ -86,7 +86,7 @@ export const control = {
     input: z.strictObject({
       ...service,
       os_id: z.number().int().describe('From os_images of the plan'),
-      confirm: z.string().max(253).optional().describe('The hostname of the VPS, or DELETE'),
+      confirm: Confirm.optional(),
       ssh_key: z
         .string()
         .max(16_384)
@@ -159,12 +159,13 @@ export const control = {
     input: z.strictObject({
       ...service,
       target_plan: z.string().max(64).describe('From get_upgrade_options'),
-      confirm: z.literal(true),
+      confirm: Confirm.optional(),
     }),
     output: z.object({ service: Vps, operation: Work, charged: Usd, ...balanceFields }),
     errors: [
       'unknown_product',
       'plan_not_larger',
+      'confirmation_required',
       'service_busy',
       'budget_exceeded',
       'insufficient_balance',
@@ -212,7 +213,7 @@ export const control = {
     idempotent: true,
     input: z.strictObject({ ...service, path: AbsolutePath, ...filePart }),
     output: FileRead,
-    errors: ['service_busy', 'guest_unreachable', 'file_refused'],
+    errors: ['service_busy', 'guest_unreachable', 'file_not_found', 'file_refused'],
     example: { ...serviceExample, path: '/etc/hostname' },
   }),
   writeVpsFile: operation({
@@ -241,7 +242,7 @@ export const control = {
       .refine(isOneContent, ONE_CONTENT)
       .refine(isInFileBytes, IN_FILE_BYTES),
     output: FileWritten,
-    errors: ['service_busy', 'guest_unreachable', 'file_refused'],
+    errors: ['service_busy', 'guest_unreachable', 'file_not_found', 'file_refused'],
     example: { ...serviceExample, path: '/root/hello.txt', content: 'Hello\n' },
   }),
 }

@@ -19,7 +19,7 @@ export const errors = {
   invalid_code: { status: 401, fix: 'Ask for a new code with request_login_code.' },
   insufficient_balance: {
     status: 402,
-    fix: 'Pay the invoice at its checkout_url, or top up with topup_balance and ask again.',
+    fix: 'Top up with topup_balance, then repeat the call.',
   },
   payment_required: {
     status: 402,
@@ -55,6 +55,10 @@ export const errors = {
   token_not_below: { status: 403, fix: 'Use a token of a login, or one above the token that is meant.' },
   child_token: { status: 403, fix: 'Use the token of a login: login, or verify_login_code.' },
   not_found: { status: 404, fix: 'Check the identifier; the list operations show the ones you have.' },
+  file_not_found: {
+    status: 404,
+    fix: 'Check the path; in a sandbox list_files shows what is there, and relative paths start at /home/user.',
+  },
   method_not_allowed: { status: 405, fix: 'See openapi.json for the methods of this path.' },
   request_too_slow: { status: 408, fix: 'Send the body without pauses: at least 500 bytes a second.' },
   email_taken: { status: 409, fix: 'Log in with login, or with request_login_code and verify_login_code.' },
@@ -80,7 +84,7 @@ export const errors = {
   too_many_ports: { status: 409, fix: 'Close a port that is not needed with close_port.' },
   guest_unreachable: {
     status: 409,
-    fix: 'Start the VPS with power_vps; inside it the program qemu-guest-agent has to run.',
+    fix: 'Wait until it has booted and repeat the call; if it fails again, see with open_console whether qemu-guest-agent runs.',
   },
   snapshot_busy: {
     status: 409,
@@ -150,7 +154,10 @@ export const errors = {
   unknown_context: { status: 422, fix: 'Use the name of a context of this language, or a new name.' },
   unknown_language: { status: 422, fix: 'Make the sandbox with the template code-interpreter.' },
   task_refused: { status: 422, fix: 'Name a user, a folder and a program that exist in the sandbox.' },
-  file_refused: { status: 422, fix: 'Name a regular file by its absolute path, in a folder that exists.' },
+  file_refused: {
+    status: 422,
+    fix: 'Name a regular file that may be opened there; on a VPS its folder has to exist.',
+  },
   invalid_invitation: { status: 422, fix: 'Use the token of the mail; ask the owner to invite you again.' },
   webhook_url_refused: { status: 422, fix: 'Name a public host; https, without user and password.' },
   topup_by_crypto_only: { status: 422, fix: 'Pay a top-up invoice at its checkout_url.' },
@@ -158,9 +165,12 @@ export const errors = {
     status: 422,
     fix: 'Choose a network and token from the payment_options of an invoice.',
   },
-  confirmation_required: { status: 422, fix: 'Send "confirm" with the hostname of the service.' },
+  confirmation_required: {
+    status: 422,
+    fix: 'Send "confirm" with true, the hostname of the service, or DELETE.',
+  },
   idempotency_key_reused: { status: 422, fix: 'Use a new Idempotency-Key for another request.' },
-  rate_limited: { status: 429, fix: 'Wait for the seconds in Retry-After, then repeat.' },
+  rate_limited: { status: 429, fix: 'Wait for the seconds in retry_after, then repeat.' },
   internal: { status: 500, fix: 'Repeat the request; if it fails again send the operator the request_id.' },
   network_unavailable: {
     status: 503,
@@ -179,7 +189,7 @@ export const errors = {
   port_refused: { status: 502, fix: 'Start a server on that port of the sandbox, then repeat.' },
   sandboxes_unavailable: {
     status: 503,
-    fix: 'Repeat after Retry-After, if there is one. Otherwise ask the operator: this host runs no sandboxes.',
+    fix: 'Repeat after the seconds in retry_after, if there are any. Otherwise ask the operator: this host runs no sandboxes.',
   },
   settlement_unavailable: {
     status: 503,
@@ -188,13 +198,16 @@ export const errors = {
   rdns_unavailable: { status: 503, fix: 'Ask the operator: reverse names cannot be set here.' },
   mail_unavailable: {
     status: 503,
-    fix: 'Ask for another code after the seconds in Retry-After, or log in with a password.',
+    fix: 'Ask for another code after the seconds in retry_after, or log in with a password.',
   },
   overloaded: {
     status: 503,
-    fix: 'Wait for the seconds in Retry-After, then send the same request again; nothing was done.',
+    fix: 'Wait for the seconds in retry_after, then send the same request again; nothing was done.',
   },
-  capacity: { status: 503, fix: 'Try a smaller plan, or again later; nothing was charged.' },
+  capacity: {
+    status: 503,
+    fix: 'Ask for a smaller one, or again after retry_after seconds; nothing was charged.',
+  },
 } as const satisfies Record<string, { status: number; fix: string }>
 
 export type ErrorCode = keyof typeof errors

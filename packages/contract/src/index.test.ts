@@ -89,6 +89,7 @@ test('behavior: every error names tools that exist', () => {
   const named = Object.values(errors).flatMap(({ fix }) => fix.match(/\b[a-z]+_[a-z_]+\b/g) ?? [])
   const others = [
     'request_id',
+    'retry_after',
     'os_id',
     'max_price',
     'payment_options',

@@ -18,11 +18,11 @@ import { paging, Timestamp } from './wire.ts'
 /** The largest file that streams carry, either way. */
 export const LARGEST_FILE_BYTES = 2 * 1024 ** 3
 
-const Path = NoNul.min(1).max(4096)
+const Path = NoNul.min(1).max(4096).describe('Absolute, or relative to /home/user')
 const file = { sandbox_id: SandboxId, path: Path }
 const work = { access: 'sandbox', rate: 'default', resource: 'sandbox' } as const
 const inside = ['sandbox_not_running', 'sandbox_unreachable', 'sandboxes_unavailable'] as const
-const errors = [...inside, 'file_refused'] as const
+const errors = [...inside, 'file_not_found', 'file_refused'] as const
 const example = { ...sandboxExample, path: 'hello.txt' }
 const link = {
   ...work,

@@ -78,8 +78,7 @@ export const SandboxSnapshot = z.object({
 const sandbox = { sandbox_id: SandboxId }
 export const sandboxExample = { sandbox_id: 'sbx01kabcdefghjkmnpqrstvwxyz0' }
 const one = { access: 'sandbox', rate: 'default', resource: 'sandbox' } as const
-const answer = z.object({ sandbox: Sandbox })
-const paidAnswer = z.object({ sandbox: Sandbox, ...balanceFields })
+const paidAnswer = Sandbox.extend(balanceFields)
 /** What may be in the way of one more that runs. */
 const start = [
   'insufficient_balance',
@@ -90,18 +89,17 @@ const start = [
   'sandboxes_unavailable',
 ] as const
 
-const idOf = (body: Record<string, unknown>) => (body.sandbox as { id?: string } | undefined)?.id
 const useIt = (body: Record<string, unknown>) => [
   {
     tool: 'run_code',
     why: 'Run code in it',
-    arguments: { sandbox_id: idOf(body), language: 'python', code: 'print(1)' },
+    arguments: { sandbox_id: body.id, language: 'python', code: 'print(1)' },
   },
-  { tool: 'exec_command', why: 'Or a command', arguments: { sandbox_id: idOf(body), command: 'uname -a' } },
+  { tool: 'exec_command', why: 'Or a command', arguments: { sandbox_id: body.id, command: 'uname -a' } },
   {
     tool: 'kill_sandbox',
     why: 'End it when done: it costs while it runs',
-    arguments: { sandbox_id: idOf(body) },
+    arguments: { sandbox_id: body.id },
   },
 ]
 
@@ -196,7 +194,7 @@ export const sandboxes = {
       timeout: Timeout.optional().describe('Seconds'),
       idle_timeout: IdleTimeout.optional().describe('Seconds; 0: never'),
     }),
-    output: answer,
+    output: Sandbox,
     errors: ['sandbox_not_running'],
     example: { ...sandboxExample, timeout: 3600 },
   }),
@@ -210,7 +208,7 @@ export const sandboxes = {
     effect: 'write',
     idempotent: true,
     input: z.strictObject({ ...sandbox, ...NetworkInput.shape }),
-    output: answer,
+    output: Sandbox,
     errors: ['sandbox_not_running', 'network_unavailable', 'sandboxes_unavailable'],
     example: { ...sandboxExample, allow_internet: false, allow_out: ['pypi.org'] },
   }),
@@ -227,7 +225,7 @@ export const sandboxes = {
     output: paidAnswer,
     errors: ['sandbox_not_running', 'sandbox_unreachable', 'sandboxes_unavailable'],
     example: sandboxExample,
-    next: (body) => [{ tool: 'resume_sandbox', why: 'Let it go on', arguments: { sandbox_id: idOf(body) } }],
+    next: (body) => [{ tool: 'resume_sandbox', why: 'Let it go on', arguments: { sandbox_id: body.id } }],
   }),
   resumeSandbox: operation({
     ...one,

@@ -120,6 +120,11 @@ export const UserData = z
     'For cloud-init: #cloud-config, a #! script, MIME or another of its forms; gzip as base64. Runs once; SSH does not wait for it',
   )
 
+/** The same wherever something has to be confirmed. */
+export const Confirm = z
+  .union([z.boolean(), z.string().max(253)])
+  .describe('true, the hostname of the VPS, or DELETE')
+
 export const ServiceId = Id('service')
 const service = { service_id: ServiceId }
 const serviceExample = { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0' }
@@ -200,7 +205,7 @@ export const vps = {
     input: z.strictObject({
       ...service,
       mode: z.enum(['end_of_period', 'immediate']).default('end_of_period'),
-      confirm: z.string().max(100).optional(),
+      confirm: Confirm.optional(),
     }),
     output: z.object({ service: Vps, operation: Work, credited: Usd, ...balanceFields }),
     errors: ['service_busy', 'confirmation_required'],

@@ -15,6 +15,7 @@ export const ErrorBody = z.looseObject({
   fix: z.string().describe('What to do, in one sentence'),
   next_steps: z.array(NextStep),
   request_id: z.string(),
+  retry_after: z.number().int().optional().describe('Seconds to wait before the call is repeated'),
   details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>

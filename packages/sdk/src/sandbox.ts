@@ -52,8 +52,8 @@ export class Sandbox implements AsyncDisposable {
     call?: CallOptions,
   ): Promise<Sandbox> {
     const client = createClient(options)
-    const { sandbox } = await client.createSandbox(input, call)
-    return new Sandbox(options, client, sandbox.id)
+    const { id } = await client.createSandbox(input, call)
+    return new Sandbox(options, client, id)
   }
 
   /** One that was made before, by its id. */
@@ -121,8 +121,8 @@ export class Sandbox implements AsyncDisposable {
 
   /** Makes another one that goes on from where this one is now. */
   async fork(input: Omit<Input<'forkSandbox'>, 'sandbox_id'> = {}): Promise<Sandbox> {
-    const { sandbox } = await this.client.forkSandbox({ ...input, sandbox_id: this.id })
-    return new Sandbox(this.options, this.client, sandbox.id)
+    const { id } = await this.client.forkSandbox({ ...input, sandbox_id: this.id })
+    return new Sandbox(this.options, this.client, id)
   }
 
   /** Keeps what it is now: `id` of the answer is the template of new ones. */

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { type Authenticated, authenticate } from './account/authenticate.ts'
 import { readUntil } from './database/changes.ts'
 import { inTransaction, type Queryable } from './database/transaction.ts'
-import { type ErrorOptions, errorBody, OperationError } from './errors.ts'
+import { type ErrorOptions, errorBody, OperationError, wholeSeconds } from './errors.ts'
 import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
 import {
   beginRun,
@@ -21,7 +21,7 @@ import {
 } from './idempotency.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
 import { compileInput, readKey } from './read-input.ts'
-import { resourceRow } from './resources.ts'
+import { listOf, resourceRow } from './resources.ts'
 import type { Services } from './services.ts'
 
 /** One request, as any transport hands it in. */
@@ -274,7 +274,7 @@ export function failureAnswer(services: Services, error: unknown, requestId: str
     status: known.status,
     body: errorBody(known, requestId),
     headers: {
-      ...(retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(wholeSeconds(retryAfter)) }),
       ...(known.status === 401 ? { 'www-authenticate': `Bearer realm="${basePath}"` } : {}),
       ...(known.options.headers ?? {}),
     },
@@ -292,11 +292,13 @@ function headersFor({ expiresAt, balanceRunsOutAt }: Caller): Record<string, str
 }
 
 function checkOwner({ resource, delegable }: Operation, row: Authenticated['row'], caller: Caller) {
-  if (!row) throw new OperationError('not_found', `There is no ${resource} with this id`)
+  const nextSteps = resource && listOf[resource]
+  if (!row) throw new OperationError('not_found', `There is no ${resource} with this id`, { nextSteps })
   if (row.account_id === caller.accountId || (delegable && row.delegated === true)) return
   throw new OperationError(
     'not_owner',
     row.delegated ? 'Only the owner may do this' : `This ${resource} belongs to another account`,
+    { nextSteps },
   )
 }
 

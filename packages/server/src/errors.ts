@@ -1,14 +1,20 @@
 import { type ErrorCode, errors } from '@coinrack/contract/errors.ts'
 import type { ErrorBody, NextStep } from '@coinrack/contract/wire.ts'
 
+/** What to do about a 402 that has an invoice. */
+export const PAY_INVOICE =
+  'Pay the invoice at its checkout_url, or top up with topup_balance and repeat the call.'
+
 export interface ErrorOptions {
   /** Fields that stand in the body beside the message, as on the wire. */
   fields?: Record<string, unknown>
   nextSteps?: NextStep[]
+  /** What to do, where that depends on more than the code. */
+  fix?: string
   /** What the handler wrote is kept: the refusal itself has an effect, such as an open invoice. */
   keepEffects?: boolean
   headers?: Record<string, string>
-  /** Seconds, for 429 and 503. */
+  /** Seconds, for 429 and 503: in the header Retry-After, and as `retry_after` in the body. */
   retryAfter?: number
 }
 
@@ -38,21 +44,35 @@ const nextSteps: Partial<Record<ErrorCode, NextStep[]>> = {
   invalid_credentials: [{ tool: 'request_login_code', why: 'Log in with a code by mail' }],
   invalid_code: [{ tool: 'request_login_code', why: 'Get a new code' }],
   email_taken: [{ tool: 'request_login_code', why: 'Log in with a code by mail' }],
-  insufficient_balance: [{ tool: 'topup_balance', why: 'Add money to the balance' }],
+  insufficient_balance: [{ tool: 'topup_balance', why: 'Add money to the balance, then repeat the call' }],
   account_owes: [{ tool: 'topup_balance', why: 'Pay what is owed' }],
-  not_found: [{ tool: 'list_vps', why: 'See the services that you have' }],
   unknown_product: [{ tool: 'list_plans', why: 'See the plans' }],
   os_not_supported: [{ tool: 'list_plans', why: 'See the OS images of each plan' }],
-  capacity: [{ tool: 'list_plans', why: 'See what is available' }],
+  unknown_template: [
+    { tool: 'list_sandbox_snapshots', why: 'See the snapshots that are ready, and their tariffs' },
+  ],
+  ssh_key_limit: [{ tool: 'list_ssh_keys', why: 'See which key can be deleted' }],
+  token_limit: [{ tool: 'list_tokens', why: 'See which token can be revoked' }],
+  delegation_limit: [{ tool: 'list_delegations', why: 'See which delegation can be revoked' }],
+  ticket_limit: [{ tool: 'list_tickets', why: 'See which ticket can be closed' }],
+  webhook_limit: [{ tool: 'list_webhooks', why: 'See which webhook can be deleted' }],
+  sandbox_snapshot_limit: [{ tool: 'list_sandbox_snapshots', why: 'See which snapshot can be deleted' }],
+  review_needs_order: [{ tool: 'list_plans', why: 'See what can be ordered' }],
+  no_own_address: [{ tool: 'list_plans', why: 'See the plans whose network is dedicated' }],
 }
 
 export function errorBody(error: OperationError, requestId: string): ErrorBody {
+  const { fields, fix, nextSteps: steps, retryAfter } = error.options
   return {
     message: error.message,
     code: error.code,
-    fix: errors[error.code].fix,
-    next_steps: error.options.nextSteps ?? nextSteps[error.code] ?? [],
+    fix: fix ?? errors[error.code].fix,
+    next_steps: steps ?? nextSteps[error.code] ?? [],
     request_id: requestId,
-    ...error.options.fields,
+    ...(retryAfter === undefined ? {} : { retry_after: wholeSeconds(retryAfter) }),
+    ...fields,
   }
 }
+
+/** Seconds to wait as they are told: whole ones, and never none. */
+export const wholeSeconds = (seconds: number) => Math.max(1, Math.ceil(seconds))

@@ -48,28 +48,29 @@ export function createRateLimiter({ config, db, clock, log }: Services): RateLim
     if (memory.size > MOST_BUCKETS) memory.clear()
     const now = clock.now().getTime()
     const bucket = memory.get(subject) ?? { tokens: rate.limit, updatedAt: now }
-    const refill = (Math.max(0, now - bucket.updatedAt) / 1000) * (rate.limit / rate.windowSeconds)
+    const refill = (Math.max(0, now - bucket.updatedAt) * rate.limit) / (rate.windowSeconds * 1000)
     const tokens = Math.min(rate.limit, bucket.tokens + refill)
     memory.set(subject, { tokens: tokens >= 1 ? tokens - 1 : tokens, updatedAt: now })
     return tokens - 1
   }
 
-  // One statement, so that two takers cannot both have the last token.
+  // One statement, so that two takers cannot both have the last token. The division comes last: a third of a token, rounded,
+  // three times over is less than one, and the call that waited as long as it was told would be refused.
   async function takeFromDatabase(subject: string, rate: Rate): Promise<number> {
-    const values = [subject, rate.limit, rate.limit / rate.windowSeconds, clock.now()]
+    const values = [subject, rate.limit, rate.windowSeconds, clock.now()]
     const { rows } = await db.query<{ left: number }>(
-      `insert into rate_bucket as bucket (subject, tokens, updated_at) values ($1, $2 - 1, $4)
+      `insert into rate_bucket as bucket (subject, tokens, updated_at) values ($1, $2::float8 - 1, $4)
        on conflict (subject) do update set
-         tokens = least($2, bucket.tokens + greatest(0, extract(epoch from $4 - bucket.updated_at)) * $3) - 1,
+         tokens = least($2::float8, bucket.tokens + greatest(0, extract(epoch from $4 - bucket.updated_at))::float8 * $2::float8 / $3::float8) - 1,
          updated_at = $4
-         where least($2, bucket.tokens + greatest(0, extract(epoch from $4 - bucket.updated_at)) * $3) >= 1
+         where least($2::float8, bucket.tokens + greatest(0, extract(epoch from $4 - bucket.updated_at))::float8 * $2::float8 / $3::float8) >= 1
        returning tokens as left`,
       values,
     )
     if (rows[0]) return rows[0].left
     const { rows: full } = await db.query<{ left: number }>(
       `update rate_bucket set updated_at = least(updated_at, $4) where subject = $1
-       returning least($2, tokens + greatest(0, extract(epoch from $4 - updated_at)) * $3) - 1 as left`,
+       returning least($2::float8, tokens + greatest(0, extract(epoch from $4 - updated_at))::float8 * $2::float8 / $3::float8) - 1 as left`,
       values,
     )
     return full[0]?.left ?? -1
@@ -91,7 +92,7 @@ export function createRateLimiter({ config, db, clock, log }: Services): RateLim
     const rate = config.rates[name]
     try {
       const { rows } = await db.query<{ left: number }>(
-        'update rate_bucket set tokens = least($2, tokens + 1) where subject = $1 returning tokens as left',
+        'update rate_bucket set tokens = least($2::float8, tokens + 1) where subject = $1 returning tokens as left',
         [`${name}:${who}`, rate.limit],
       )
       return headersOf(name, rate, rows[0]?.left ?? rate.limit)

@@ -1,5 +1,6 @@
 import { isId } from '@coinrack/contract/ids.ts'
 import type { Resource } from '@coinrack/contract/operation.ts'
+import type { NextStep } from '@coinrack/contract/wire.ts'
 import type { RowWanted } from './account/authenticate.ts'
 import { mayOperate } from './may-operate.ts'
 import type { SandboxUse } from './sandboxes/sandbox-store.ts'
@@ -47,6 +48,21 @@ const selects: Record<Resource, string> = {
     from delegation where id = $3`,
   sandbox: 'select account_id, state, wanted, idle_s, idle_at from sandbox where id = $3',
   snapshot: `select account_id from sandbox_snapshot where id = $3 and status <> 'deleted'`,
+}
+
+/** Where the identifiers of a resource stand that the caller has. Work on a VPS is in no list: its VPS is. */
+export const listOf: Record<Resource, NextStep[]> = {
+  invoice: [{ tool: 'list_invoices', why: 'See your invoices' }],
+  order: [{ tool: 'list_orders', why: 'See your orders' }],
+  token: [{ tool: 'list_tokens', why: 'See your tokens' }],
+  ssh_key: [{ tool: 'list_ssh_keys', why: 'See your SSH keys' }],
+  service: [{ tool: 'list_vps', why: 'See your VPS' }],
+  operation: [{ tool: 'list_vps', why: 'See your VPS: each change of one answers an operation' }],
+  webhook: [{ tool: 'list_webhooks', why: 'See your webhooks' }],
+  ticket: [{ tool: 'list_tickets', why: 'See your tickets' }],
+  delegation: [{ tool: 'list_delegations', why: 'See your delegations' }],
+  sandbox: [{ tool: 'list_sandboxes', why: 'See your sandboxes' }],
+  snapshot: [{ tool: 'list_sandbox_snapshots', why: 'See the snapshots of your sandboxes' }],
 }
 
 /** How to read a resource. Undefined for an identifier of the wrong form: nothing has it. */

@@ -73,12 +73,15 @@ export interface Ordering {
     renewal: { serviceId: string; months: number },
     tokenId?: string,
   ): Promise<'paid' | 'closed'>
-  /** How many services of an account are live, and what will be charged for those that renew themselves. */
+  /**
+   * How many services of an account are live, the newest that is being made, and what will be charged for those that renew
+   * themselves.
+   */
   summary(
     db: Queryable,
     services: Services,
     accountId: string,
-  ): Promise<{ live: number; charges: Recurring[] }>
+  ): Promise<{ live: number; making: string | undefined; charges: Recurring[] }>
   /** Of each account that is charged for something by then: all that will be charged for what renews itself. */
   chargesOfThoseDue(db: Queryable, services: Services, until: Date): Promise<Map<string, Recurring[]>>
   /** Whether a service was ever delivered to the account and charged. */

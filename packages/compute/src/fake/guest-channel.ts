@@ -100,7 +100,8 @@ export function createFakeGuestChannel(driver: FakeDriver, folder: string): Fake
         await writeFile(file, `${inside.hostname}\n`)
       }
       const found = await stat(file).catch(() => undefined)
-      if (!found?.isFile()) throw new GuestError('file_refused', 'there is no such file')
+      if (!found) throw new GuestError('file_unknown', 'there is no such file')
+      if (!found.isFile()) throw new GuestError('file_refused', 'it is not a regular file')
       const content = (await readFile(file)).subarray(offset, offset + length)
       return { content, size: found.size }
     },

@@ -131,7 +131,10 @@ async function refused<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!(error as NodeJS.ErrnoException).code?.startsWith('E')) throw error
-    throw new SandboxError('file_refused', (error as Error).message, { cause: error })
+    const { code } = error as NodeJS.ErrnoException
+    if (!code?.startsWith('E')) throw error
+    throw new SandboxError(code === 'ENOENT' ? 'file_unknown' : 'file_refused', (error as Error).message, {
+      cause: error,
+    })
   }
 }

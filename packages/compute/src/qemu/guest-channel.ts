@@ -6,6 +6,7 @@ import { guestFiles } from './command-line.ts'
 import { type AgentOptions, askAgent, type RunOutput, readByAgent, runInGuest } from './guest-agent.ts'
 import {
   findTargetScript,
+  MISSING,
   REFUSED,
   readFileScript,
   replaceFileScript,
@@ -79,6 +80,7 @@ export function createAgentChannel(
     if (!output) throw new GuestError('guest_failed', 'A program inside did not end')
     if (output.exitCode === 0) return output
     const why = output.stderr.toString('utf8').trim().slice(-300)
+    if (output.exitCode === MISSING) throw new GuestError('file_unknown', why)
     if (output.exitCode === REFUSED) throw new GuestError('file_refused', why)
     throw new GuestError('guest_failed', `A program inside failed with ${output.exitCode}: ${why}`)
   }

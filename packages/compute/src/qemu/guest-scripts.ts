@@ -6,6 +6,8 @@ import { OUTPUT_BYTES } from '../guest-channel.ts'
  */
 
 export const REFUSED = 65
+/** How a script ends for a file that is not there. */
+export const MISSING = 66
 
 /**
  * Arguments: seconds, folder, command. Of each output one byte more than the limit is kept, so that a cut can be seen;
@@ -24,7 +26,7 @@ const refuse = `refuse() { echo "$1" >&2; exit ${REFUSED}; }`
 /** Arguments: path, offset, length. The bytes come on standard output, the file's size on standard error. */
 export const readFileScript = `
 ${refuse}
-[ -e "$1" ] || refuse 'there is no such file'
+[ -e "$1" ] || { echo 'there is no such file' >&2; exit ${MISSING}; }
 [ -f "$1" ] || refuse 'it is not a regular file'
 stat -L -c %s -- "$1" >&2
 tail -c +$(($2 + 1)) -- "$1" | head -c "$3"`

@@ -111,6 +111,9 @@ async function* eventsOf(stream: Duplex, signal: AbortSignal): AsyncGenerator<Fi
   }
 }
 
+/** The agent says why in the words of the system, which stand at the end. */
+const MISSING = ': No such file or directory'
+
 /** The first line of a stream as an object; what comes after it is still in the stream. Throws what the line refuses. */
 async function firstLine(stream: Duplex): Promise<Record<string, unknown>> {
   const parts: Buffer[] = []
@@ -137,7 +140,10 @@ async function firstLine(stream: Duplex): Promise<Record<string, unknown>> {
     if (at < 0) continue
     if (at + 1 < chunk.length) stream.unshift(chunk.subarray(at + 1))
     const said = object(parse(Buffer.concat(parts).toString()))
-    if (said.refused !== undefined) throw new SandboxError('file_refused', String(said.refused))
+    if (said.refused !== undefined) {
+      const why = String(said.refused)
+      throw new SandboxError(why.endsWith(MISSING) ? 'file_unknown' : 'file_refused', why)
+    }
     return said
   }
 }

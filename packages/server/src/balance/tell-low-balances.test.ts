@@ -201,7 +201,7 @@ test('behavior: what sandboxes that run will cost counts as well, until they end
   )
   expect(rows.map(({ data }) => data)).toMatchObject([{ threshold_hours: 24, runs_out_at: end }])
   expect(await header()).toBe(end)
-  await service.ask('DELETE', `/sandboxes/${begun.body.sandbox.id}`, { token })
+  await service.ask('DELETE', `/sandboxes/${begun.body.id}`, { token })
   await service.reconcileSandboxes()
   await tell()
   expect(await shown()).toBeNull()

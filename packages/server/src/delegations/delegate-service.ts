@@ -23,7 +23,10 @@ export const delegateService: Handler<'delegateService'> = async (call) => {
     throw fail('invalid_input', 'expires_at: Expected a time to come', { fields: { details } })
   }
   if (resource.status === 'deleted' || resource.status === 'failed') {
-    throw fail('service_busy', `The VPS is ${resource.status}`)
+    throw fail('service_busy', `The VPS is ${resource.status}`, {
+      fix: 'Delegate another VPS: this one is over.',
+      nextSteps: [{ tool: 'list_vps', why: 'See the VPS that you have' }],
+    })
   }
   await db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`delegations:${accountId}`])
   const since = new Date(now.getTime() - DAY_MS)

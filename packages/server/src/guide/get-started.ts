@@ -59,7 +59,9 @@ const SANDBOX_FLOW: NextStep[] = [
 export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }) => {
   const { config, ordering, sandboxing } = services
   const balance = caller ? await balanceView(db, services, caller.accountId) : null
-  const live = caller ? (await ordering.summary(db, services, caller.accountId)).live : 0
+  const { live, making } = caller
+    ? await ordering.summary(db, services, caller.accountId)
+    : { live: 0, making: undefined }
   const sandboxes = caller ? (await sandboxing.summary(db, caller.accountId)).live : 0
   return {
     service: `Virtual servers and code sandboxes, prepaid in stablecoins, without identity check, at ${config.publicUrl}`,
@@ -68,7 +70,7 @@ export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }
     authentication:
       'A token comes from register_account, login or verify_login_code. It is good for a year. The Authorization header wins over access_token.',
     errors:
-      'Every error has message, code, fix and next_steps. 402 means that nothing was charged and how much is missing. 429 and 503 say in Retry-After when to come back. Send the same Idempotency-Key (as a tool: idempotency_key) when you repeat a write.',
+      'Every error has message, code, fix and next_steps. 402 means that nothing was charged and how much is missing. 429 and 503 say in retry_after (by REST also as the header Retry-After) after how many seconds to come back. Send the same Idempotency-Key (as a tool: idempotency_key) when you repeat a write.',
     limits: Object.fromEntries(
       Object.entries(config.rates).map(([name, rate]) => [
         name,
@@ -82,15 +84,17 @@ export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }
       balance,
       live_vps: live,
       live_sandboxes: sandboxes,
-      next: nextCall(balance?.balance, live),
+      next: nextCall(balance?.balance, live, making),
     },
   }
 }
 
 const numbered = (flow: NextStep[]) => flow.map((step, index) => ({ step: index + 1, ...step }))
 
-function nextCall(balance: bigint | undefined, live: number): NextStep {
+/** @param making a VPS that is being made */
+function nextCall(balance: bigint | undefined, live: number, making: string | undefined): NextStep {
   if (balance === undefined) return FLOW[0]!
+  if (making !== undefined) return { ...FLOW[5]!, arguments: { ...FLOW[5]!.arguments, service_id: making } }
   if (live > 0) return { tool: 'list_vps', why: `You have ${live} VPS` }
   return balance > 0n
     ? { ...FLOW[4]!, why: `You have ${formatUsd(balance)} USD: order a plan` }

@@ -1,5 +1,6 @@
 import { Invoice } from '@coinrack/contract/invoices.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
+import { PAY_INVOICE } from '../errors.ts'
 import type { Handler } from '../handler.ts'
 import { invoiceById, lockInvoice } from './invoice-store.ts'
 import { lockPayment } from './lock-payment.ts'
@@ -13,9 +14,14 @@ export const payInvoice: Handler<'payInvoice'> = async ({ input, caller, db, ser
     invoiceId: input.invoice_id,
   })
   const invoice = await lockInvoice(db, input.invoice_id)
-  if (invoice.status !== 'unpaid') fail('invoice_closed', `The invoice is ${invoice.status}`)
+  const showIt = {
+    nextSteps: [
+      { tool: 'get_invoice', why: 'See the invoice as it is', arguments: { invoice_id: invoice.id } },
+    ],
+  }
+  if (invoice.status !== 'unpaid') fail('invoice_closed', `The invoice is ${invoice.status}`, showIt)
   if (invoice.kind === 'topup' && input.method === 'balance') {
-    fail('topup_by_crypto_only', 'A top-up cannot be paid from the balance that it fills')
+    fail('topup_by_crypto_only', 'A top-up cannot be paid from the balance that it fills', showIt)
   }
   // Nobody is asked to pay for what there is no room for.
   if (invoice.order_id !== null) await services.ordering.checkRoom(db, services, invoice.order_id)
@@ -30,6 +36,15 @@ export const payInvoice: Handler<'payInvoice'> = async ({ input, caller, db, ser
     fail('account_owes', `The account owes ${formatUsd(owed)} USD`, { fields: { owed: formatUsd(owed) } })
   if (!covers) {
     fail('insufficient_balance', `The balance of ${formatUsd(available)} USD does not cover the invoice`, {
+      fix: PAY_INVOICE,
+      nextSteps: [
+        {
+          tool: 'pay_invoice',
+          why: 'See how to pay it in stablecoins',
+          arguments: { invoice_id: invoice.id, method: 'crypto' },
+        },
+        { tool: 'topup_balance', why: 'Or top up the balance, then pay from it' },
+      ],
       fields: {
         required: formatUsd(invoice.amount),
         balance: formatUsd(available),

@@ -1,11 +1,13 @@
 import type { SandboxChannel } from '@coinrack/compute/sandbox-channel.ts'
 import { SandboxError, type SandboxErrorCode } from '@coinrack/compute/sandbox-runtime.ts'
 import type { ErrorCode } from '@coinrack/contract/errors.ts'
+import type { NextStep } from '@coinrack/contract/wire.ts'
 import { OperationError } from '../errors.ts'
 import type { Services } from '../services.ts'
 import { sandboxesOf } from './placement.ts'
 import { type SandboxUse, touchSandbox } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
+import { stateRefusal } from './state-refusal.ts'
 
 /** What the caller is told of what came of the inside. */
 const told: Partial<Record<SandboxErrorCode, ErrorCode>> = {
@@ -15,6 +17,7 @@ const told: Partial<Record<SandboxErrorCode, ErrorCode>> = {
   guest_failed: 'sandbox_unreachable',
   spec_invalid: 'task_refused',
   file_refused: 'file_refused',
+  file_unknown: 'file_not_found',
   task_unknown: 'not_found',
   task_ended: 'task_ended',
   context_unknown: 'unknown_context',
@@ -39,19 +42,46 @@ export async function askSandbox<T>(
 ): Promise<T> {
   const { channel } = sandboxesOf(services)
   const state = shownState(row)
-  if (state !== 'running') throw new OperationError('sandbox_not_running', `The sandbox is ${state}`)
+  if (state !== 'running') throw new OperationError('sandbox_not_running', ...stateRefusal(id, state))
   try {
     return await whileUsed(services, id, row, () => work(channel))
   } catch (error) {
-    throw inWords(error)
+    throw inWords(error, id)
   }
 }
 
-/** What the inside throws, as the contract says it; anything else stays what it is. */
-export function inWords(error: unknown): unknown {
+/** What the inside of a sandbox throws, as the contract says it; anything else stays what it is. */
+export function inWords(error: unknown, id: string): unknown {
   if (!(error instanceof SandboxError)) return error
   const code = told[error.code]
-  return code ? new OperationError(code, error.message) : error
+  if (!code) return error
+  const nextSteps = code in leadOn ? leadOn[code]!(id) : undefined
+  return new OperationError(code, error.message, { ...(nextSteps && { nextSteps }) })
+}
+
+/** What leads on from an error of the inside. */
+const leadOn: Partial<Record<ErrorCode, (id: string) => NextStep[]>> = {
+  sandbox_not_running: (id) => [
+    { tool: 'get_sandbox', why: 'See in which state it is', arguments: { sandbox_id: id } },
+  ],
+  sandbox_unreachable: (id) => [
+    { tool: 'kill_sandbox', why: 'End it when it stays so', arguments: { sandbox_id: id } },
+    { tool: 'create_sandbox', why: 'And make another' },
+  ],
+  file_not_found: (id) => [
+    {
+      tool: 'list_files',
+      why: 'See what is in its home folder, or give it the path of another',
+      arguments: { sandbox_id: id },
+    },
+  ],
+  not_found: (id) => [
+    { tool: 'list_tasks', why: 'See the tasks that there are', arguments: { sandbox_id: id } },
+  ],
+  task_ended: (id) => [{ tool: 'list_tasks', why: 'See which tasks run', arguments: { sandbox_id: id } }],
+  sandbox_limit: (id) => [
+    { tool: 'list_tasks', why: 'See which task can be ended', arguments: { sandbox_id: id } },
+  ],
 }
 
 async function whileUsed<T>(

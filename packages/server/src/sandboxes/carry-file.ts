@@ -2,6 +2,7 @@ import { Transform, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { LARGEST_FILE_BYTES } from '@coinrack/contract/sandbox-files.ts'
 import { OperationError } from '../errors.ts'
+import { listOf } from '../resources.ts'
 import type { Services } from '../services.ts'
 import { askSandbox } from './ask-sandbox.ts'
 import { type SandboxUse, sandboxUse } from './sandbox-store.ts'
@@ -53,7 +54,8 @@ export async function uploadFile(
 
 async function usedOf({ db }: Services, id: string): Promise<SandboxUse> {
   const row = await sandboxUse(db, id)
-  if (!row) throw new OperationError('not_found', 'There is no sandbox with this id')
+  if (!row)
+    throw new OperationError('not_found', 'There is no sandbox with this id', { nextSteps: listOf.sandbox })
   return row
 }
 

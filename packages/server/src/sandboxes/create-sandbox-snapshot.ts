@@ -7,6 +7,7 @@ import { sandboxById } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 import { insertSnapshot, keptSnapshots, snapshotById } from './snapshot-store.ts'
 import { snapshotView } from './snapshot-view.ts'
+import { stateRefusal } from './state-refusal.ts'
 
 const MOST_SNAPSHOTS = 20
 const MOST_TRIES = 3
@@ -18,7 +19,8 @@ export const createSandboxSnapshot: Handler<'createSandboxSnapshot'> = async (ca
   await lockBalance(db, caller.accountId)
   const sandbox = await sandboxById(db, input.sandbox_id)
   const state = shownState(sandbox)
-  if (state !== 'running' && state !== 'paused') fail('sandbox_not_running', `The sandbox is ${state}`)
+  if (state !== 'running' && state !== 'paused')
+    fail('sandbox_not_running', ...stateRefusal(sandbox.id, state))
   if ((await keptSnapshots(db, caller.accountId)) >= MOST_SNAPSHOTS)
     fail('sandbox_snapshot_limit', `${MOST_SNAPSHOTS} snapshots are kept already`)
   const row = await insertSnapshot(db, {

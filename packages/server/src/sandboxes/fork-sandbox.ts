@@ -4,13 +4,15 @@ import { openEnv, sealEnv } from './sandbox-spec.ts'
 import { sandboxById } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 import { awaitStart, paidAnswer, startSandbox } from './start-sandbox.ts'
+import { stateRefusal } from './state-refusal.ts'
 
 export const forkSandbox: Handler<'forkSandbox'> = async (call) => {
   const { input, caller, db, services, fail } = call
   sandboxesOf(services)
   const parent = await sandboxById(db, input.sandbox_id)
   const state = shownState(parent)
-  if (state !== 'running' && state !== 'paused') fail('sandbox_not_running', `The sandbox is ${state}`)
+  if (state !== 'running' && state !== 'paused')
+    fail('sandbox_not_running', ...stateRefusal(parent.id, state))
   const id = services.newId('sandbox')
   const { tariff, template, mode, vcpus, memory_mb, disk_gb, network, idle_s, price_hourly } = parent
   const row = await startSandbox(db, services, caller.tokenId, {

@@ -46,8 +46,7 @@ export async function holdFirstMinute(
   })
   const unpaid = judgeBalance(balance, held, 'the first minute of this sandbox')
   if (unpaid) {
-    const nextSteps = [{ tool: 'topup_balance', why: 'Top up the balance, then ask again' }]
-    throw new OperationError(unpaid.code, unpaid.message, { fields: unpaid.fields, nextSteps })
+    throw new OperationError(unpaid.code, unpaid.message, { fields: unpaid.fields })
   }
   await post(tx, {
     id: newId('transaction'),

@@ -5,6 +5,7 @@ import { sandboxesOf } from './placement.ts'
 import { sandboxById, updateSandbox } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 import { paidAnswer, unreachable } from './start-sandbox.ts'
+import { stateRefusal } from './state-refusal.ts'
 
 export const pauseSandbox: Handler<'pauseSandbox'> = async (call) => {
   const { input, caller, db, services, fail } = call
@@ -13,7 +14,7 @@ export const pauseSandbox: Handler<'pauseSandbox'> = async (call) => {
   const row = await sandboxById(db, id)
   const state = shownState(row)
   if (state === 'paused') return paidAnswer(db, services, caller.accountId, row)
-  if (state !== 'running' && state !== 'pausing') fail('sandbox_not_running', `The sandbox is ${state}`)
+  if (state !== 'running' && state !== 'pausing') fail('sandbox_not_running', ...stateRefusal(id, state))
   const wanted =
     state === 'pausing'
       ? row

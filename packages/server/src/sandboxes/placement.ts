@@ -46,4 +46,9 @@ export async function takeRoom(
 
 /** What is answered when a sandbox cannot run now. */
 export const noRoom = (why: string) =>
-  new OperationError('capacity', `${why}; nothing was charged`, { retryAfter: RETRY_S })
+  new OperationError('capacity', `${why}; nothing was charged`, {
+    retryAfter: RETRY_S,
+    nextSteps: [
+      { tool: 'list_sandboxes', why: 'See whether one of yours can end or pause, which makes room' },
+    ],
+  })

@@ -9,6 +9,7 @@ import { sandboxesOf, takeRoom } from './placement.ts'
 import { sandboxById, updateSandbox } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 import { paidAnswer, unreachable } from './start-sandbox.ts'
+import { stateRefusal } from './state-refusal.ts'
 import { DAMAGED, NO_NETWORK } from './step-sandbox.ts'
 
 export const resumeSandbox: Handler<'resumeSandbox'> = async (call) => {
@@ -27,7 +28,7 @@ export const resumeSandbox: Handler<'resumeSandbox'> = async (call) => {
   })
   const row = await sandboxById(db, id)
   const state = shownState(row)
-  if (state !== 'paused') fail('sandbox_not_running', `The sandbox is ${state}`)
+  if (state !== 'paused') fail('sandbox_not_running', ...stateRefusal(id, state))
   await takeRoom(
     db,
     services,

@@ -21,7 +21,7 @@ describe('create_sandbox', () => {
   test('default: it runs when the answer comes, with its next minute held', async () => {
     const { status, body } = await buyer.create()
     expect(status).toBe(200)
-    expect(body.sandbox).toMatchObject({
+    expect(body).toMatchObject({
       id: expect.stringMatching(/^sbx[0-9a-z]{26}$/),
       state: 'running',
       tariff: 'micro',
@@ -36,11 +36,11 @@ describe('create_sandbox', () => {
     })
     expect(body).toMatchObject({ balance: '0.999725', burn_per_hour: '0.0165' })
     expect(await buyer.balance()).toMatchObject({ held: '0.000275', total: '1.00' })
-    expect(service.runtime.sandboxes.get(body.sandbox.id)?.state).toBe('running')
+    expect(service.runtime.sandboxes.get(body.id)?.state).toBe('running')
     expect(await buyer.events()).toMatchObject([
-      { type: 'sandbox.started', data: { sandbox_id: body.sandbox.id, tariff: 'micro' } },
+      { type: 'sandbox.started', data: { sandbox_id: body.id, tariff: 'micro' } },
     ])
-    await buyer.kill(body.sandbox.id)
+    await buyer.kill(body.id)
   })
 
   test('default: with all that can be said', async () => {
@@ -54,20 +54,18 @@ describe('create_sandbox', () => {
       metadata: { run: '7' },
       network: { allow_internet: false, allow_out: ['pypi.org', '198.51.100.0/24'] },
     })
-    expect(body.sandbox).toMatchObject({
+    expect(body).toMatchObject({
       tariff: 'standard',
       mode: 'persistent',
       metadata: { run: '7' },
       idle_timeout: 0,
       network: { allow_internet: false, allow_out: ['pypi.org', '198.51.100.0/24'], deny_out: [] },
     })
-    const { spec } = service.runtime.sandboxes.get(body.sandbox.id)!
+    const { spec } = service.runtime.sandboxes.get(body.id)!
     expect(spec).toMatchObject({ vcpus: 1, memoryMb: 2048, env: { KEY: 'secret' } })
-    const { rows } = await service.services.db.query('select env from sandbox where id = $1', [
-      body.sandbox.id,
-    ])
+    const { rows } = await service.services.db.query('select env from sandbox where id = $1', [body.id])
     expect(rows[0]!.env.toString('latin1')).not.toContain('secret')
-    await buyer.kill(body.sandbox.id)
+    await buyer.kill(body.id)
   })
 
   test.each([
@@ -102,8 +100,8 @@ describe('create_sandbox', () => {
 
   test('behavior: a guest that fails twice comes up at the third time', async () => {
     const { status, body } = await buyer.create({ env: { FAKE: 'fail-ensure-2' } })
-    expect([status, body.sandbox.state]).toEqual([200, 'running'])
-    await buyer.kill(body.sandbox.id)
+    expect([status, body.state]).toEqual([200, 'running'])
+    await buyer.kill(body.id)
   })
 
   test('error: no money for the first minute, and what is missing', async () => {
@@ -120,8 +118,8 @@ describe('create_sandbox', () => {
     const second = await send()
     expect(second.headers['idempotent-replayed']).toBe('true')
     expect(second.body).toEqual(first.body)
-    expect(second.body.sandbox.state).toBe('running')
-    await buyer.kill(first.body.sandbox.id)
+    expect(second.body.state).toBe('running')
+    await buyer.kill(first.body.id)
   })
 
   test('behavior: of one that failed the key is free again', async () => {
@@ -209,7 +207,7 @@ describe('time', () => {
     const id = await buyer.sandbox({ timeout: 60, idle_timeout: 0 })
     service.clock.advance(50_000)
     const { body } = await buyer.post(`/sandboxes/${id}/timeout`, { timeout: 120 })
-    expect(Date.parse(body.sandbox.expires_at) - service.clock.now().getTime()).toBe(120_000)
+    expect(Date.parse(body.expires_at) - service.clock.now().getTime()).toBe(120_000)
     service.clock.advance(MINUTE_MS)
     await service.reconcileSandboxes()
     expect((await buyer.show(id)).state).toBe('running')
@@ -225,11 +223,11 @@ describe('kill_sandbox', () => {
     service.clock.advance(10_000)
     const { status, body } = await buyer.kill(id)
     expect(status).toBe(200)
-    expect(body.sandbox).toMatchObject({ state: 'ended', reason: 'asked', seconds: 10, cost: '0.000045' })
+    expect(body).toMatchObject({ state: 'ended', reason: 'asked', seconds: 10, cost: '0.000045' })
     expect(service.runtime.sandboxes.has(id)).toBe(false)
     const work = await buyer.post(`/sandboxes/${id}/exec`, { command: 'true' })
     expect([work.status, work.body.code]).toEqual([409, 'sandbox_not_running'])
-    expect((await buyer.kill(id)).body.sandbox).toEqual(body.sandbox)
+    expect((await buyer.kill(id)).body).toEqual(body)
     expect((await buyer.balance()).held).toBe('0.00')
   })
 

@@ -26,14 +26,14 @@ describe('pause_sandbox and resume_sandbox', () => {
     service.clock.advance(60_000)
     const { status, body } = await buyer.post(`/sandboxes/${id}/pause`)
     expect(status).toBe(200)
-    expect(body.sandbox).toMatchObject({ state: 'paused', reason: 'asked', cost: '0.000275', seconds: 60 })
+    expect(body).toMatchObject({ state: 'paused', reason: 'asked', cost: '0.000275', seconds: 60 })
     expect((await buyer.balance()).held).toBe('0.00')
     expect(service.runtime.sandboxes.get(id)?.state).toBe('paused')
     const work = await buyer.post(`/sandboxes/${id}/exec`, { command: 'true' })
     expect([work.status, work.body.code]).toEqual([409, 'sandbox_not_running'])
     service.clock.advance(3_600_000)
     await service.reconcileSandboxes()
-    const resumed = (await buyer.post(`/sandboxes/${id}/resume`, { timeout: 600 })).body.sandbox
+    const resumed = (await buyer.post(`/sandboxes/${id}/resume`, { timeout: 600 })).body
     expect(resumed).toMatchObject({ state: 'running', reason: null, cost: '0.000275', timeout: 600 })
     expect((await python(id, 'x + 1')).results[0].data['text/plain']).toBe('42')
     expect((await buyer.balance()).held).toBe('0.000275')
@@ -87,8 +87,8 @@ describe('fork_sandbox', () => {
     await python(id, 'x = 1')
     const { status, body } = await buyer.post(`/sandboxes/${id}/fork`)
     expect(status).toBe(200)
-    const child = body.sandbox.id
-    expect(body.sandbox).toMatchObject({
+    const child = body.id
+    expect(body).toMatchObject({
       state: 'running',
       parent_id: id,
       metadata: { run: '1' },
@@ -124,9 +124,9 @@ describe('snapshots', () => {
     await buyer.kill(id)
     expect((await buyer.ask('GET', '/sandbox-snapshots')).body).toEqual([snapshot])
     const copy = await buyer.create({ ...forEver, template: snapshot.id })
-    expect(copy.body.sandbox).toMatchObject({ tariff: 'small', template: snapshot.id })
-    expect((await python(copy.body.sandbox.id, 'x')).results[0].data['text/plain']).toBe('7')
-    await buyer.kill(copy.body.sandbox.id)
+    expect(copy.body).toMatchObject({ tariff: 'small', template: snapshot.id })
+    expect((await python(copy.body.id, 'x')).results[0].data['text/plain']).toBe('7')
+    await buyer.kill(copy.body.id)
     const other = await buyer.create({ template: snapshot.id, tariff: 'micro' })
     expect([other.status, other.body.code]).toEqual([422, 'unknown_template'])
     const stranger = await buyerOf(service)
@@ -151,7 +151,7 @@ describe('set_sandbox_network', () => {
     const id = await buyer.sandbox(forEver)
     const network = { allow_internet: false, allow_out: ['pypi.org'], deny_out: [] }
     const { status, body } = await buyer.ask('PUT', `/sandboxes/${id}/network`, network)
-    expect([status, body.sandbox?.network]).toEqual([200, network])
+    expect([status, body?.network]).toEqual([200, network])
     expect(service.runtime.sandboxes.get(id)?.network).toEqual({
       allowInternet: false,
       allowOut: ['pypi.org'],
@@ -164,7 +164,7 @@ describe('set_sandbox_network', () => {
     const other = await startTestService({ sandboxes: { hasNetworks: false } })
     const poor = await buyerOf(other)
     const { body } = await poor.create()
-    expect(body.sandbox.network.allow_internet).toBe(false)
+    expect(body.network.allow_internet).toBe(false)
     const refused = await poor.create({ network: { allow_internet: true } })
     expect([refused.status, refused.body.code]).toEqual([503, 'network_unavailable'])
     for (const network of [{ allow_out: ['pypi.org'] }, { deny_out: ['pypi.org'] }]) {

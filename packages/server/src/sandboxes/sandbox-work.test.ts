@@ -150,7 +150,7 @@ describe('files', () => {
     ])
     expect((await buyer.ask('DELETE', `/sandboxes/${id}${at('a')}`)).body).toEqual({ deleted: 'a' })
     const gone = await get(at('a/b/file.txt'))
-    expect([gone.status, gone.body.code]).toEqual([422, 'file_refused'])
+    expect([gone.status, gone.body.code]).toEqual([404, 'file_not_found'])
   })
 
   test('behavior: a long list comes in pages', async () => {

@@ -3,6 +3,7 @@ import { chooseNetwork } from './choose-network.ts'
 import { driveSandbox } from './drive-sandbox.ts'
 import { sandboxById, updateSandbox } from './sandbox-store.ts'
 import { sandboxView, shownState } from './sandbox-view.ts'
+import { stateRefusal } from './state-refusal.ts'
 
 export const setSandboxNetwork: Handler<'setSandboxNetwork'> = async (call) => {
   const { input, db, services, fail } = call
@@ -10,7 +11,7 @@ export const setSandboxNetwork: Handler<'setSandboxNetwork'> = async (call) => {
   const network = await chooseNetwork(services, asked)
   const row = await sandboxById(db, id)
   const state = shownState(row)
-  if (state !== 'running' && state !== 'paused') fail('sandbox_not_running', `The sandbox is ${state}`)
+  if (state !== 'running' && state !== 'paused') fail('sandbox_not_running', ...stateRefusal(id, state))
   const changed = await updateSandbox(db, id, {
     network,
     wanted_network: row.wanted_network + 1,
@@ -18,7 +19,7 @@ export const setSandboxNetwork: Handler<'setSandboxNetwork'> = async (call) => {
   })
   call.afterCommit(async () => {
     const now = await driveSandbox(services, id, (row) => row.done_network >= changed.wanted_network)
-    return { sandbox: sandboxView(now, services.clock) }
+    return sandboxView(now, services.clock)
   })
-  return { sandbox: sandboxView(changed, services.clock) }
+  return sandboxView(changed, services.clock)
 }

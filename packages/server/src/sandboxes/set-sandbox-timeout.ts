@@ -2,12 +2,13 @@ import { announce } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { sandboxById, updateSandbox } from './sandbox-store.ts'
 import { sandboxView, shownState } from './sandbox-view.ts'
+import { stateRefusal } from './state-refusal.ts'
 
 export const setSandboxTimeout: Handler<'setSandboxTimeout'> = async ({ input, db, services, fail }) => {
   const { sandbox_id: id, timeout, idle_timeout: idle } = input
   const row = await sandboxById(db, id)
   const state = shownState(row)
-  if (state !== 'running' && state !== 'paused') fail('sandbox_not_running', `The sandbox is ${state}`)
+  if (state !== 'running' && state !== 'paused') fail('sandbox_not_running', ...stateRefusal(id, state))
   const now = services.clock.now().getTime()
   const usedAt = row.idle_at ? row.idle_at.getTime() - row.idle_s * 1000 : now
   const runs = state === 'running'
@@ -19,5 +20,5 @@ export const setSandboxTimeout: Handler<'setSandboxTimeout'> = async ({ input, d
     ...(runs && idle !== undefined && { idle_at: idle === 0 ? null : new Date(usedAt + idle * 1000) }),
   })
   await announce(db, id)
-  return { sandbox: sandboxView(changed, services.clock) }
+  return sandboxView(changed, services.clock)
 }

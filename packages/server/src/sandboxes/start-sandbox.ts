@@ -62,7 +62,7 @@ export async function awaitStart(
 
 /** A sandbox beside the balance that it is paid from. */
 export const paidAnswer = async (db: Queryable, services: Services, accountId: string, row: SandboxRow) => ({
-  sandbox: sandboxView(row, services.clock),
+  ...sandboxView(row, services.clock),
   ...(await balanceNow(db, services, accountId)),
 })
 

@@ -27,7 +27,7 @@ export async function buyerOf(service: TestService, balance = 1_000_000n) {
     async sandbox(body: object = {}): Promise<string> {
       const { status, body: answer } = await post('/sandboxes', body)
       if (status !== 200) throw new Error(`${status} ${JSON.stringify(answer)}`)
-      return answer.sandbox.id
+      return answer.id
     },
     show: async (id: string) => (await ask('GET', `/sandboxes/${id}`)).body,
     row: (id: string): Promise<SandboxRow> => sandboxById(db, id),

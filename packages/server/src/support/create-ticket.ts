@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts'
+import { listOf } from '../resources.ts'
 import { overLimit } from './check-limits.ts'
 import { addMessage, insertTicket, readTicket } from './ticket-store.ts'
 
@@ -11,7 +12,8 @@ export const createTicket: Handler<'createTicket'> = async ({ input, caller, db,
       input.service_id,
       accountId,
     ])
-    if (rowCount === 0) throw fail('not_found', 'You have no service with this id')
+    if (rowCount === 0)
+      throw fail('not_found', 'You have no service with this id', { nextSteps: listOf.service })
   }
   const id = services.newId('ticket')
   const at = services.clock.now()

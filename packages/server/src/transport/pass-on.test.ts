@@ -84,8 +84,8 @@ describe('a service that does not tend the machines', () => {
 
   test('default: makes a sandbox all the same, and runs code in it, by REST and by tool', async () => {
     const made = await askJson('POST', `${basePath}/sandboxes`, {})
-    expect([made.status, made.body.sandbox.state]).toEqual([200, 'running'])
-    id = made.body.sandbox.id
+    expect([made.status, made.body.state]).toEqual([200, 'running'])
+    id = made.body.id
     const run = await askJson('POST', `${basePath}/sandboxes/${id}/run`, { code: '6 * 7' })
     expect(run.body.results[0].data['text/plain']).toBe('42')
     const { structuredContent } = await tool('run_code', { sandbox_id: id, code: 'print(1)' })

@@ -112,7 +112,7 @@ describe('by a link', () => {
 
   test('error: a file that is not there, and a sandbox that does not run', async () => {
     const { url: none } = await link('download', 'none')
-    expect(await (await fetch(none)).json()).toMatchObject({ code: 'file_refused' })
+    expect(await (await fetch(none)).json()).toMatchObject({ code: 'file_not_found' })
     await buyer.post(`/sandboxes/${id}/pause`)
     expect(await (await fetch(none)).json()).toMatchObject({ code: 'sandbox_not_running' })
     await buyer.post(`/sandboxes/${id}/resume`)

@@ -135,7 +135,7 @@ async function download(
   } catch (error) {
     if (!reply.raw.headersSent) throw error
     // Half of it is with the client already: that it is cut is all that can be said.
-    services.log.info({ err: inWords(error), sandbox: id }, 'A download broke')
+    services.log.info({ err: inWords(error, id), sandbox: id }, 'A download broke')
     reply.raw.destroy()
   }
   return reply

@@ -39,7 +39,8 @@ export async function beginPaidPeriod(
   // Before the money: nobody is asked to pay for what there is no room for.
   await lockPlacement(db)
   const network = row.ipv4 === null ? 'nat' : 'dedicated'
-  if (!fits({ ...row, network }, await freeShare(db, services))) throw noRoom('There is no room for the VPS')
+  if (!fits({ ...row, network }, await freeShare(db, services)))
+    throw noRoom('There is no room for the VPS', [])
   const place = await takePlaceAgain(db, services, row)
   const unpaid = judgeBalance(balance, row.price, 'bringing this VPS back')
   if (unpaid)

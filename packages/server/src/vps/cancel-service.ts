@@ -7,6 +7,7 @@ import { releaseHold } from '../ledger/hold.ts'
 import { post } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
 import { periodsFrom } from './billing/period-store.ts'
+import { checkConfirmation } from './check-confirmation.ts'
 import { orderById, orderTotal, setOrderStatus } from './order-store.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { keepDisk } from './snapshot/keep-disk.ts'
@@ -15,16 +16,13 @@ import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
 
-export const cancelService: Handler<'cancelService'> = async ({ input, caller, db, services, fail }) => {
+export const cancelService: Handler<'cancelService'> = async (call) => {
+  const { input, caller, db, services } = call
   const id = input.service_id
   const row = await lockVps(db, id)
   const gone = row.status === 'deleted' || row.status === 'failed'
-  if (input.mode === 'immediate' && !gone && input.confirm !== row.hostname) {
-    throw fail(
-      'confirmation_required',
-      `The VPS and its disk would be deleted: confirm with its hostname, ${row.hostname}`,
-    )
-  }
+  if (input.mode === 'immediate' && !gone)
+    checkConfirmation(call, row, input.confirm, 'The VPS and its disk would be deleted')
   let credited = 0n
   if (!gone && input.mode === 'end_of_period') await updateVps(db, id, { cancel_at_period_end: true })
   if (!gone && input.mode === 'immediate') credited = await endNow(db, services, row)

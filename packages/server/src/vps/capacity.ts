@@ -1,3 +1,4 @@
+import type { NextStep } from '@coinrack/contract/wire.ts'
 import { isFreePort } from '@coinrack/host/free-port.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
@@ -51,8 +52,14 @@ export const fits = (wanted: Share & { network?: 'nat' | 'dedicated' }, free: Fr
 
 const RETRY_S = 60
 
-/** What is answered when a machine cannot be placed now. */
-export const noRoom = (why: string) => new OperationError('capacity', why, { retryAfter: RETRY_S })
+const seePlans = [{ tool: 'list_plans', why: 'See which plans and images are available now' }]
+
+/**
+ * What is answered when a machine cannot be placed now.
+ * @param nextSteps what can be asked for in its place
+ */
+export const noRoom = (why: string, nextSteps: NextStep[] = seePlans) =>
+  new OperationError('capacity', why, { retryAfter: RETRY_S, nextSteps })
 
 export const EVERY_ADDRESS = '0.0.0.0'
 const CANDIDATES = 50

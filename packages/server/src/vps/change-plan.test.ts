@@ -129,7 +129,7 @@ test('error: smaller, the same, unknown, unconfirmed', async () => {
   expect(await change('none')).toMatchObject({ status: 422, body: { code: 'unknown_product' } })
   expect(await change('small', { confirm: false })).toMatchObject({
     status: 422,
-    body: { code: 'invalid_input' },
+    body: { code: 'confirmation_required' },
   })
 })
 

@@ -9,7 +9,9 @@ import { post } from '../ledger/post.ts'
 import { lockPlacement } from '../lock-placement.ts'
 import { periodsFrom, ratePeriod } from './billing/period-store.ts'
 import { fits, freeShare, noRoom } from './capacity.ts'
+import { checkConfirmation } from './check-confirmation.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { stateRefusal } from './state-refusal.ts'
 import { tellChange } from './tell-change.ts'
 import { chargeFor, chargeNow, growthOf, isLarger, type Plan } from './upgrade.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
@@ -22,7 +24,8 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   const id = input.service_id
   const row = await lockVps(db, id)
   const plan = checkPlan(call, row)
-  if (!['active', 'stopped'].includes(row.status)) throw fail('service_busy', `The VPS is ${row.status}`)
+  checkConfirmation(call, row, input.confirm, `The VPS would become a ${plan.name}, and boot once`)
+  if (!['active', 'stopped'].includes(row.status)) throw fail('service_busy', ...stateRefusal(row))
 
   const at = services.clock.now()
   const periods = await periodsFrom(db, id, at)
@@ -32,7 +35,7 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   // Before the money: nobody is asked to pay for what there is no room for.
   await lockPlacement(db)
   if (!fits(growthOf(plan, row), await freeShare(db, services))) {
-    throw noRoom('There is no room for the VPS to grow')
+    throw noRoom('There is no room for the VPS to grow', seeOptions(id))
   }
   const unpaid = judgeBalance(balance, charged, 'this change')
   if (unpaid) {
@@ -59,6 +62,10 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   }
 }
 
+const seeOptions = (id: string) => [
+  { tool: 'get_upgrade_options', why: 'See the plans that it can grow to', arguments: { service_id: id } },
+]
+
 function checkPlan({ input, services, fail }: Call<'changePlan'>, row: VpsRow): Plan {
   const plan = services.catalog.plans.find(({ slug }) => slug === input.target_plan)
   if (!plan) throw fail('unknown_product', `There is no plan ${input.target_plan}`)
@@ -66,6 +73,7 @@ function checkPlan({ input, services, fail }: Call<'changePlan'>, row: VpsRow): 
   throw fail(
     'plan_not_larger',
     `Plan ${plan.slug} is not larger than ${row.product} in every part: a VPS does not shrink`,
+    { nextSteps: seeOptions(row.id) },
   )
 }
 

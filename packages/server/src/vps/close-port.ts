@@ -3,11 +3,12 @@ import type { Handler } from '../handler.ts'
 import { deletePort } from './network-store.ts'
 import { hasNetwork } from './network-view.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { stateRefusal } from './state-refusal.ts'
 import { lockVps } from './vps-store.ts'
 
 export const closePort: Handler<'closePort'> = async ({ input, db, fail }) => {
   const { status } = await lockVps(db, input.service_id)
-  if (!hasNetwork(status)) throw fail('service_busy', `The VPS is ${status}`)
+  if (!hasNetwork(status)) throw fail('service_busy', ...stateRefusal({ id: input.service_id, status }))
   const closed = await deletePort(db, input.service_id, input.public_port)
   await announce(db, RECONCILE_VPS)
   return { closed }

@@ -414,7 +414,7 @@ describe('commands and files', () => {
   })
 
   test('error: no such file, and a folder that is not there', async () => {
-    expect(await files('path=/root/none')).toMatchObject({ status: 422, body: { code: 'file_refused' } })
+    expect(await files('path=/root/none')).toMatchObject({ status: 404, body: { code: 'file_not_found' } })
     expect(await put({ path: '/no/such/file', content: '' })).toMatchObject({
       body: { code: 'file_refused' },
     })

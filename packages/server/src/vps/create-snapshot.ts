@@ -3,6 +3,7 @@ import type { Handler } from '../handler.ts'
 import { snapshotView } from './snapshot/snapshot-view.ts'
 import { lockForSnapshots } from './snapshot/want-change.ts'
 import { wantSnapshot } from './snapshot/want-snapshot.ts'
+import { stateRefusal } from './state-refusal.ts'
 
 /** For machines of plans that are no longer in the catalog. */
 const WITHOUT_A_PLAN = 2
@@ -12,9 +13,12 @@ export const createSnapshot: Handler<'createSnapshot'> = async ({ input, db, ser
   const { vps, kept } = await lockForSnapshots(db, id)
   const plan = services.catalog.plans.find(({ slug }) => slug === vps.product)
   const most = plan?.snapshots ?? WITHOUT_A_PLAN
-  if (kept >= most) throw fail('snapshot_limit', `The plan has ${most} snapshots, and as many are kept`)
+  if (kept >= most)
+    throw fail('snapshot_limit', `The plan has ${most} snapshots, and as many are kept`, {
+      nextSteps: [{ tool: 'list_snapshots', why: 'See which can be deleted', arguments: { service_id: id } }],
+    })
   if (input.include_memory && vps.status !== 'active')
-    throw fail('service_busy', 'The VPS is stopped: there is no memory to keep')
+    throw fail('service_busy', ...stateRefusal(vps, 'The VPS is stopped: there is no memory to keep'))
   const at = services.clock.now()
   const row = await wantSnapshot(db, services, id, {
     name: input.name || at.toISOString().slice(0, 16).replace('T', ' '),

@@ -5,6 +5,7 @@ import { freePublicPort, noRoom } from './capacity.ts'
 import { insertPort, networkOf } from './network-store.ts'
 import { hasNetwork, portView } from './network-view.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { stateRefusal } from './state-refusal.ts'
 import { lockVps } from './vps-store.ts'
 
 const MOST_PORTS = 20
@@ -15,7 +16,7 @@ export const openPort: Handler<'openPort'> = async ({ input, db, services, fail 
   // Before the machine's own lock, in the order in which orders take them.
   await lockPlacement(db)
   const { status, ssh_host, ipv4 } = await lockVps(db, id)
-  if (!hasNetwork(status)) throw fail('service_busy', `The VPS is ${status}`)
+  if (!hasNetwork(status)) throw fail('service_busy', ...stateRefusal({ id, status }))
   if (!(await services.driver.hasOwnNetworks()))
     throw fail('network_unavailable', 'Machines here have no network of their own')
   // Every port of an address of its own leads to the machine already.
@@ -24,9 +25,11 @@ export const openPort: Handler<'openPort'> = async ({ input, db, services, fail 
   const open = ports.find(({ protocol, port }) => protocol === input.protocol && port === input.port)
   if (open) return portView(open, ssh_host)
   if (ports.length >= MOST_PORTS)
-    throw fail('too_many_ports', `The VPS has ${MOST_PORTS} open ports, as many as one can have`)
+    throw fail('too_many_ports', `The VPS has ${MOST_PORTS} open ports, as many as one can have`, {
+      nextSteps: [{ tool: 'list_ports', why: 'See which can be closed', arguments: { service_id: id } }],
+    })
   const publicPort = await freePublicPort(db, services)
-  if (publicPort === undefined) throw noRoom('There is no free public port')
+  if (publicPort === undefined) throw noRoom('There is no free public port', [])
   const port = { protocol: input.protocol, port: input.port, publicPort }
   await insertPort(db, id, port)
   await announce(db, RECONCILE_VPS)

@@ -2,7 +2,7 @@ import { Invoice } from '@coinrack/contract/invoices.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { OperationError } from '../errors.ts'
+import { OperationError, PAY_INVOICE } from '../errors.ts'
 import type { Call, Handler } from '../handler.ts'
 import { checkAutoRenew, mayAutoRenew } from '../ledger/auto-renew.ts'
 import { lockBalance } from '../ledger/balance.ts'
@@ -198,6 +198,7 @@ async function refuseUnpaid(
   const invoice = input.create_invoice ? await invoiceOf(db, services, order, isNew) : null
   throw fail(unpaid.code, unpaid.message, {
     keepEffects: true,
+    ...(invoice && { fix: PAY_INVOICE }),
     fields: {
       ...unpaid.fields,
       order_id: invoice ? order.id : null,

@@ -1,6 +1,7 @@
 import { announce } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { stateRefusal } from './state-refusal.ts'
 import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
@@ -19,7 +20,7 @@ export const powerVps: Handler<'powerVps'> = async ({ input, db, services, fail 
   const id = input.service_id
   const row = await lockVps(db, id)
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
-    throw fail('service_busy', `The VPS is ${row.status}`)
+    throw fail('service_busy', ...stateRefusal(row))
   }
   const forced = input.action === 'force_stop' || input.action === 'reset'
   switch (input.action) {
@@ -34,7 +35,12 @@ export const powerVps: Handler<'powerVps'> = async ({ input, db, services, fail 
       break
     case 'reboot':
     case 'reset':
-      if (row.wanted === 'stopped') throw fail('service_busy', 'The VPS is stopped: start it instead')
+      if (row.wanted === 'stopped') {
+        throw fail(
+          'service_busy',
+          ...stateRefusal({ id, status: 'stopped' }, 'The VPS is stopped: start it instead'),
+        )
+      }
       // A second wish before the first is done is the same wish.
       await updateVps(db, id, {
         wanted_boot: row.done_boot + 1,

@@ -4,7 +4,7 @@ import { askForFile } from './ask-guest.ts'
 
 export const readVpsFile: Handler<'readVpsFile'> = async ({ input, resource, services, fail }) => {
   const { path, offset, length } = input
-  const { content, size } = await askForFile(resource.status, fail, () =>
+  const { content, size } = await askForFile(resource, path, fail, () =>
     services.guests.readFile(input.service_id, path, { offset, length }),
   )
   return {

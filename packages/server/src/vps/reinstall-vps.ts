@@ -2,18 +2,18 @@ import { announce } from '../database/changes.ts'
 import type { Call, Handler } from '../handler.ts'
 import { type OfferedImage, offeredImages } from '../os-images.ts'
 import { noRoom } from './capacity.ts'
+import { checkConfirmation } from './check-confirmation.ts'
 import { checkSshKey } from './check-ssh-key.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { keepDisk } from './snapshot/keep-disk.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
+import { stateRefusal } from './state-refusal.ts'
 import { tellChange } from './tell-change.ts'
 import { checkUserData, userDataPurpose } from './user-data.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
-
-const ANY_NAME = 'DELETE'
 
 /** Writes down that another disk is wanted; the reconciler wipes the old one, once, and makes the machine anew. */
 export const reinstallVps: Handler<'reinstallVps'> = async (call) => {
@@ -21,18 +21,13 @@ export const reinstallVps: Handler<'reinstallVps'> = async (call) => {
   const { sealer, random, clock } = services
   const id = input.service_id
   const row = await lockVps(db, id)
-  if (input.confirm !== row.hostname && input.confirm !== ANY_NAME) {
-    throw fail(
-      'confirmation_required',
-      `All data on the disk would be lost: confirm with the hostname, ${row.hostname}, or ${ANY_NAME}`,
-    )
-  }
+  checkConfirmation(call, row, input.confirm, 'All data on the disk would be lost')
   const image = await checkImage(call, row)
   const sshKey =
     input.ssh_key === undefined ? row.ssh_key : await checkSshKey(db, caller.accountId, input.ssh_key, fail)
   const userData = checkUserData(input.user_data, fail)
   if (row.put_back !== null || !['active', 'stopped', 'rebooting', 'reinstalling'].includes(row.status)) {
-    throw fail('service_busy', `The VPS is ${row.status}`)
+    throw fail('service_busy', ...stateRefusal(row))
   }
   if (!image.ready) throw noRoom(`The image ${image.name} is still being made ready`)
 

@@ -1,4 +1,5 @@
 import { Invoice } from '@coinrack/contract/invoices.ts'
+import { PAY_INVOICE } from '../errors.ts'
 import type { Handler } from '../handler.ts'
 import { lockBalance } from '../ledger/balance.ts'
 import { balanceNow } from '../ledger/balance-view.ts'
@@ -8,13 +9,14 @@ import { lengthOf } from './billing/charge-periods.ts'
 import { cyclePrice } from './billing/cycle-price.ts'
 import { checkRenewalLimit, isRenewable, renewVps } from './billing/renew-vps.ts'
 import { openRenewalInvoice } from './billing/renewal-invoice.ts'
+import { stateRefusal } from './state-refusal.ts'
 import { lockVps, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 
 /** Charges more time and writes it down, in one transaction; a suspended VPS goes on from now. */
 export const renewService: Handler<'renewService'> = async ({ input, caller, db, services, fail }) => {
   const row = await lockVps(db, input.service_id)
-  if (!isRenewable(row)) throw fail('service_busy', `The VPS is ${row.status}`)
+  if (!isRenewable(row)) throw fail('service_busy', ...stateRefusal(row))
   if (row.cycle === 'hourly' && input.months !== 1) {
     const message = 'An hourly VPS is renewed by one hour: leave months out'
     throw fail('invalid_input', message, { fields: { details: [{ path: 'months', message }] } })
@@ -30,6 +32,7 @@ export const renewService: Handler<'renewService'> = async ({ input, caller, db,
     const invoice = await openRenewalInvoice(db, services, row, input.months)
     throw fail(unpaid.code, unpaid.message, {
       keepEffects: true,
+      ...(invoice && { fix: PAY_INVOICE }),
       fields: {
         ...unpaid.fields,
         invoice: invoice ? Invoice.encode(invoice) : null,

@@ -1,6 +1,7 @@
 import { announce } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { stateRefusal } from './state-refusal.ts'
 import { tellChange } from './tell-change.ts'
 import { lockVps, updateVps, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
@@ -12,7 +13,7 @@ export const rescueVps: Handler<'rescueVps'> = async ({ input, caller, db, servi
   const rescue = input.enabled
   const row = await lockVps(db, id)
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
-    throw fail('service_busy', `The VPS is ${row.status}`)
+    throw fail('service_busy', ...stateRefusal(row))
   }
   if (row.rescue !== rescue) {
     await updateVps(db, id, {

@@ -1,20 +1,25 @@
 import { announce } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
+import { checkConfirmation } from './check-confirmation.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { hashRootPassword, makeRootPassword } from './root-password.ts'
+import { rescueRefusal, stateRefusal } from './state-refusal.ts'
 import { lockVps, updateVps, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
 
 /** Makes the password to be. The present one holds, and is shown, until the machine has taken the new one over. */
-export const resetPassword: Handler<'resetPassword'> = async ({ input, caller, db, services, fail }) => {
+export const resetPassword: Handler<'resetPassword'> = async (call) => {
+  const { input, caller, db, services, fail } = call
   const id = input.service_id
   const { random, sealer, clock } = services
   const row = await lockVps(db, id)
+  if (input.confirm !== undefined)
+    checkConfirmation(call, row, input.confirm, 'The root password would be another')
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
-    throw fail('service_busy', `The VPS is ${row.status}`)
+    throw fail('service_busy', ...stateRefusal(row))
   }
-  if (row.rescue) throw fail('service_busy', 'The VPS runs its rescue system: leave that first')
+  if (row.rescue) throw fail('service_busy', ...rescueRefusal(row))
   // Nobody has seen a password that is still on its way: a second wish is the same wish.
   if (row.next_root_password_hash === null) {
     const password = makeRootPassword(random)

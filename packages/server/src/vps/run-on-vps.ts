@@ -7,7 +7,7 @@ const LONGEST_MS = 46_000
 export const runOnVps: Handler<'runOnVps'> = async ({ input, resource, services, fail }) => {
   const { command, cwd, env, timeout } = input
   const timeoutMs = Math.min(timeout * 1000, LONGEST_MS)
-  const result = await askGuest(resource.status, fail, () =>
+  const result = await askGuest(resource, fail, () =>
     services.guests.exec(input.service_id, {
       command,
       timeoutMs,

@@ -2,13 +2,13 @@ import { announce } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { checkAutoRenew } from '../ledger/auto-renew.ts'
 import { balanceNow } from '../ledger/balance-view.ts'
+import { stateRefusal } from './state-refusal.ts'
 import { lockVps, updateVps, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 
 export const setAutoRenew: Handler<'setAutoRenew'> = async ({ input, caller, db, services, fail }) => {
   const row = await lockVps(db, input.service_id)
-  if (row.status === 'deleted' || row.status === 'failed')
-    throw fail('service_busy', `The VPS is ${row.status}`)
+  if (row.status === 'deleted' || row.status === 'failed') throw fail('service_busy', ...stateRefusal(row))
   if (input.enabled) await checkAutoRenew(db, { tokenId: caller.tokenId, at: services.clock.now() })
   await updateVps(db, row.id, {
     auto_renew: input.enabled,

@@ -3,13 +3,14 @@ import type { Handler } from '../handler.ts'
 import { networkOf, setFirewallOf } from './network-store.ts'
 import { firewallView, hasNetwork } from './network-view.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { stateRefusal } from './state-refusal.ts'
 import { lockVps } from './vps-store.ts'
 
 /** Writes down what is wanted; the reconciler makes it so. */
 export const setFirewall: Handler<'setFirewall'> = async ({ input, db, services, fail }) => {
   const id = input.service_id
   const { status } = await lockVps(db, id)
-  if (!hasNetwork(status)) throw fail('service_busy', `The VPS is ${status}`)
+  if (!hasNetwork(status)) throw fail('service_busy', ...stateRefusal({ id: input.service_id, status }))
   if (!(await services.driver.hasOwnNetworks()))
     throw fail('network_unavailable', 'Machines here have no network of their own')
   await setFirewallOf(db, id, {

@@ -1,6 +1,7 @@
 import { announce } from '../database/changes.ts'
 import type { Handler } from '../handler.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { rescueRefusal, stateRefusal } from './state-refusal.ts'
 import { lockVps, updateVps, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 import { beginWork } from './work-store.ts'
@@ -10,9 +11,9 @@ export const setHostname: Handler<'setHostname'> = async ({ input, db, services,
   const id = input.service_id
   const row = await lockVps(db, id)
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
-    throw fail('service_busy', `The VPS is ${row.status}`)
+    throw fail('service_busy', ...stateRefusal(row))
   }
-  if (row.rescue) throw fail('service_busy', 'The VPS runs its rescue system: leave that first')
+  if (row.rescue) throw fail('service_busy', ...rescueRefusal(row))
   if (row.hostname !== input.hostname) {
     await updateVps(db, id, {
       hostname: input.hostname,

@@ -3,7 +3,10 @@ import type { Ordering } from '../seams.ts'
 import { cyclePrice } from './billing/cycle-price.ts'
 import type { VpsRow } from './vps-store.ts'
 
-type ChargedVps = Pick<VpsRow, 'cycle' | 'price' | 'price_hourly' | 'anchor_at' | 'paid_until'> & {
+type ChargedVps = Pick<
+  VpsRow,
+  'id' | 'status' | 'cycle' | 'price' | 'price_hourly' | 'anchor_at' | 'paid_until'
+> & {
   account_id: string
   renews: boolean
   months: number
@@ -12,7 +15,7 @@ type ChargedVps = Pick<VpsRow, 'cycle' | 'price' | 'price_hourly' | 'anchor_at' 
 const RENEWS = `vps.auto_renew and not cancel_at_period_end and vps.status <> 'suspended'`
 const LIVE = `vps.status not in ('failed', 'deleted')`
 const CHARGED = `
-  select vps.account_id, cycle, vps.price, vps.price_hourly, anchor_at, paid_until, months, ${RENEWS} as renews
+  select vps.id, vps.status, vps.account_id, cycle, vps.price, vps.price_hourly, anchor_at, paid_until, months, ${RENEWS} as renews
   from vps join vps_order on vps_order.id = order_id`
 
 export const summary: Ordering['summary'] = async (db, { clock }, accountId) => {
@@ -21,7 +24,12 @@ export const summary: Ordering['summary'] = async (db, { clock }, accountId) => 
     text: `${CHARGED} where vps.account_id = $1 and ${LIVE}`,
     values: [accountId],
   })
-  return { live: rows.length, charges: chargesOf(rows, clock.now()) }
+  const making = rows
+    .filter(({ status }) => status === 'provisioning')
+    .map(({ id }) => id)
+    .sort()
+    .at(-1)
+  return { live: rows.length, making, charges: chargesOf(rows, clock.now()) }
 }
 
 export const chargesOfThoseDue: Ordering['chargesOfThoseDue'] = async (db, { clock }, until) => {

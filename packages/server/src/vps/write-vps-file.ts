@@ -4,7 +4,7 @@ import { askForFile } from './ask-guest.ts'
 
 export const writeVpsFile: Handler<'writeVpsFile'> = async ({ input, resource, services, fail }) => {
   const { path, offset } = input
-  const size = await askForFile(resource.status, fail, () =>
+  const size = await askForFile(resource, path, fail, () =>
     services.guests.writeFile(input.service_id, path, fileFromJson(input), offset),
   )
   return { path, size }

@@ -75,7 +75,7 @@ test('behavior: a persistent one pauses then, and goes on when there is money', 
   const refused = await buyer.post(`/sandboxes/${id}/resume`)
   expect([refused.status, refused.body.code]).toEqual([402, 'insufficient_balance'])
   await service.credit(buyer.accountId, 1_000n)
-  expect((await buyer.post(`/sandboxes/${id}/resume`)).body.sandbox).toMatchObject({ state: 'running' })
+  expect((await buyer.post(`/sandboxes/${id}/resume`)).body).toMatchObject({ state: 'running' })
   await pass(60_000)
   const before = await buyer.row(id)
   await buyer.kill(id)

@@ -134,7 +134,7 @@ async function run(
         expect(body.code).toBe('insufficient_balance')
         return 0n
       }
-      all.push({ id: body.sandbox.id, price: PRICES[tariff], mode, state: 'running', ranMs: 0, waived: 0n })
+      all.push({ id: body.id, price: PRICES[tariff], mode, state: 'running', ranMs: 0, waived: 0n })
       return 0n
     }
     case 'credit':
@@ -215,7 +215,7 @@ async function change(
     else expect(status).toBe(402)
   } else if (event.do === 'fork') {
     const { status, body } = await buyer.post(`/sandboxes/${id}/fork`)
-    if (status === 200) all.push({ ...chosen, id: body.sandbox.id, state: 'running', ranMs: 0, waived: 0n })
+    if (status === 200) all.push({ ...chosen, id: body.id, state: 'running', ranMs: 0, waived: 0n })
     else expect(status).toBe(402)
   }
 }

@@ -1,10 +1,12 @@
 import type { Call } from '../../handler.ts'
 import { beginPaidPeriod } from '../bring-back.ts'
+import { stateRefusal } from '../state-refusal.ts'
 import { tellChange } from '../tell-change.ts'
 import { updateVps, type VpsRow } from '../vps-store.ts'
 import { settleWork } from '../work-store.ts'
 import { canBeRestored } from './snapshot-state.ts'
 import { type SnapshotRow, setSnapshot } from './snapshot-store.ts'
+import { untilSettled } from './want-change.ts'
 
 /** Wants a kept disk to be the one of its VPS again. A VPS that was cancelled is brought back and paid for. */
 export async function restoreDisk(
@@ -18,8 +20,9 @@ export async function restoreDisk(
   const isGone = row.wanted === 'deleted'
   const isBusy = row.set_aside_as !== null || row.put_back !== null || (isGone && !row.machine_gone_at)
   if (isBusy || !['active', 'stopped', 'reinstalling', 'deleted'].includes(row.status))
-    throw fail('service_busy', `The VPS is ${isGone ? 'being deleted' : row.status}`)
-  if (!canBeRestored(snapshot.status)) throw fail('snapshot_busy', `The snapshot is ${snapshot.status}`)
+    throw fail('service_busy', ...stateRefusal(row, `The VPS is ${isGone ? 'being deleted' : row.status}`))
+  if (!canBeRestored(snapshot.status))
+    throw fail('snapshot_busy', `The snapshot is ${snapshot.status}`, untilSettled(id))
 
   if (isGone) await beginPaidPeriod(call, row, snapshot)
   await setSnapshot(db, snapshot.id, 'ready', { status: 'restoring', failure_reason: null })

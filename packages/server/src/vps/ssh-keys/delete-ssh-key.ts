@@ -1,8 +1,9 @@
 import type { Handler } from '../../handler.ts'
+import { listOf } from '../../resources.ts'
 import { removeSshKey, sshKeyView } from './ssh-key-store.ts'
 
 export const deleteSshKey: Handler<'deleteSshKey'> = async ({ input, db, fail }) => {
   const row = await removeSshKey(db, input.ssh_key_id)
-  if (!row) throw fail('not_found', 'There is no ssh_key with this id')
+  if (!row) throw fail('not_found', 'There is no ssh_key with this id', { nextSteps: listOf.ssh_key })
   return { ssh_key: sshKeyView(row) }
 }
