@@ -79,7 +79,7 @@ test('behavior: a sandbox that begins while it rests is ended at its time', asyn
   const made = await service.ask('POST', '/sandboxes', { token, body: { timeout: 1 } })
   expect(made).toMatchObject({ status: 200 })
   const begun = performance.now()
-  const read = async () => (await service.ask('GET', `/sandboxes/${made.body.sandbox.id}`, { token })).body
+  const read = async () => (await service.ask('GET', `/sandboxes/${made.body.id}`, { token })).body
   while ((await read()).state !== 'ended' && performance.now() - begun < 10_000) await sleep(100)
   expect((await read()).state).toBe('ended')
   expect(performance.now() - begun).toBeLessThan(3_000)

@@ -4,6 +4,7 @@ import { type FileLink, linkUrl } from './file-links.ts'
 import { sandboxesOf } from './placement.ts'
 import type { SandboxUse } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
+import { stateRefusal } from './state-refusal.ts'
 
 /** A link to one file of a sandbox that runs; it is looked at again when the link is used. */
 export function makeLink(
@@ -14,7 +15,7 @@ export function makeLink(
 ) {
   sandboxesOf(services)
   const state = shownState(row)
-  if (state !== 'running') throw new OperationError('sandbox_not_running', `The sandbox is ${state}`)
+  if (state !== 'running') throw new OperationError('sandbox_not_running', ...stateRefusal(sandbox_id, state))
   const expiresAt = new Date(services.clock.now().getTime() + expires_in * 1000)
   return {
     url: linkUrl(services, { method, sandboxId: sandbox_id, path, expiresAt, tokenId }),
