@@ -29,12 +29,12 @@ const UnconfirmedTokens = z
   .array(Id('token'))
   .describe('From before the mailbox was proven, on a budget: confirm_token or revoke_token')
 
-const afterLogin = () => [
+const afterLogin = ({ token }: Record<string, unknown>) => [
   { tool: 'list_plans', why: 'See plans, prices and os_ids' },
   {
     tool: 'topup_balance',
-    why: 'Put money on the balance; use the token from this answer',
-    arguments: { amount: 10 },
+    why: 'Put money on the balance',
+    arguments: { amount: 10, access_token: token },
   },
 ]
 
@@ -91,7 +91,13 @@ export const account = {
     output: z.object({ message: z.string(), expires_in: z.number().int().describe('Seconds') }),
     errors: ['invalid_email', 'reserved_email', 'mail_unavailable'],
     example: { email: 'agent@rackmail.net' },
-    next: () => [{ tool: 'verify_login_code', why: 'Exchange the code from the mail for a token' }],
+    next: (_answer, { email }) => [
+      {
+        tool: 'verify_login_code',
+        why: 'Exchange the code from the mail for a token: add it as code',
+        arguments: { email },
+      },
+    ],
   }),
   verifyLoginCode: operation({
     method: 'POST',
@@ -114,7 +120,7 @@ export const account = {
     next: (answer) =>
       (answer.unconfirmed_tokens as string[] | undefined)?.length
         ? [{ tool: 'list_tokens', why: 'See the tokens from before your login: confirm or revoke each' }]
-        : afterLogin(),
+        : afterLogin(answer),
   }),
   setPassword: operation({
     method: 'POST',

@@ -26,7 +26,9 @@ export const billing = {
     output: z.object({ service: Vps, charged: Usd, ...balanceFields }),
     errors: ['service_busy', 'renewal_limit', 'budget_exceeded', 'insufficient_balance', 'account_owes'],
     example: { ...serviceExample, months: 1 },
-    next: () => [{ tool: 'set_auto_renew', why: 'Or let it renew itself', arguments: { enabled: true } }],
+    next: (_answer, { service_id }) => [
+      { tool: 'set_auto_renew', why: 'Or let it renew itself', arguments: { service_id, enabled: true } },
+    ],
   }),
   setAutoRenew: operation({
     method: 'PUT',

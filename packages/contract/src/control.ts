@@ -143,7 +143,18 @@ export const control = {
     }),
     errors: [],
     example: { ...serviceExample },
-    next: () => [{ tool: 'change_plan', why: 'Grow to one of the options' }],
+    next: (answer, { service_id }) => {
+      const [option] = (answer.options ?? []) as { target_plan: string }[]
+      return option
+        ? [
+            {
+              tool: 'change_plan',
+              why: 'Grow to one of the options: add confirm',
+              arguments: { service_id, target_plan: option.target_plan },
+            },
+          ]
+        : []
+    },
   }),
   changePlan: operation({
     method: 'POST',

@@ -48,7 +48,7 @@ describe.each(operationList)('%s', (name, op) => {
   })
 
   test('behavior: what it advises to call next exists', () => {
-    const advice = (answers[name] ?? [{}]).flatMap((answer) => op.next?.(answer) ?? [])
+    const advice = (answers[name] ?? [{}]).flatMap((answer) => op.next?.(answer, op.example) ?? [])
     expect(advice.filter(({ tool }) => !tools.has(tool))).toEqual([])
     expect(advice.every(({ why }) => why.length > 0)).toBe(true)
   })

@@ -111,7 +111,9 @@ export const network = {
       default_in: 'deny',
       rules: [{ action: 'allow', direction: 'in', protocol: 'tcp', ports: ['22', '80', '443'] }],
     },
-    next: () => [{ tool: 'get_firewall', why: 'See when the rules are applied' }],
+    next: (_answer, { service_id }) => [
+      { tool: 'get_firewall', why: 'See when the rules are applied', arguments: { service_id } },
+    ],
   }),
   listPorts: listOperation({
     method: 'GET',
@@ -144,7 +146,9 @@ export const network = {
     output: PublicPort,
     errors: ['service_busy', 'network_unavailable', 'too_many_ports', 'capacity'],
     example: { ...serviceExample, port: 443, protocol: 'tcp' },
-    next: () => [{ tool: 'list_ports', why: 'See all open ports' }],
+    next: (_answer, { service_id }) => [
+      { tool: 'list_ports', why: 'See all open ports', arguments: { service_id } },
+    ],
   }),
   closePort: operation({
     method: 'DELETE',

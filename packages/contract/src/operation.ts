@@ -85,8 +85,8 @@ export interface Operation {
   errors: readonly ErrorCode[]
   /** An input that works, for documentation. */
   example: Record<string, unknown>
-  /** What to call after a success, given the answer as it stands on the wire. */
-  next?: (answer: Record<string, unknown>) => NextStep[]
+  /** What to call after a success, given the answer as it stands on the wire and the input as it was sent. */
+  next?: (answer: Record<string, unknown>, input: Record<string, unknown>) => NextStep[]
 }
 
 /** Declares an operation that answers one object. */

@@ -92,13 +92,22 @@ export const orders = {
       os_id: 1,
       ssh_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4wD3vVxHqD2rXw8nVf5l2m8u5v0s3c1m2o3p4q5r6s agent',
     },
-    next: (answer) => [
-      {
-        tool: 'get_vps_status',
-        why: 'Wait until SSH answers, then log in; the answer holds the one-time root password',
-        arguments: { service_id: answer.service_id, wait: 'ssh_ready', timeout: 50 },
-      },
-    ],
+    next: (answer, { dry_run: _asked, ...wanted }) =>
+      answer.status === 'quote'
+        ? [
+            {
+              tool: 'order_vps',
+              why: 'Order at this price',
+              arguments: { ...wanted, quote_id: (answer.quote as { id: string }).id },
+            },
+          ]
+        : [
+            {
+              tool: 'get_vps_status',
+              why: 'Wait until SSH answers, then log in; the answer holds the one-time root password',
+              arguments: { service_id: answer.service_id, wait: 'ssh_ready', timeout: 50 },
+            },
+          ],
   }),
   listOrders: listOperation({
     method: 'GET',

@@ -49,9 +49,15 @@ const taskExample = { ...sandboxExample, task_id: 'tsk_01kabcdefghjkmnpqrstvwxyz
 const inside = ['sandbox_not_running', 'sandbox_unreachable', 'sandboxes_unavailable'] as const
 const started = [...inside, 'sandbox_limit', 'task_refused'] as const
 
-const watch = (answer: Record<string, unknown>) =>
+const watch = (answer: Record<string, unknown>, { sandbox_id }: Record<string, unknown>) =>
   typeof answer.task_id === 'string'
-    ? [{ tool: 'get_task', why: 'Read what it wrote', arguments: { task_id: answer.task_id, timeout: 30 } }]
+    ? [
+        {
+          tool: 'get_task',
+          why: 'Read what it wrote',
+          arguments: { sandbox_id, task_id: answer.task_id, timeout: 30 },
+        },
+      ]
     : []
 
 export const sandboxWork = {

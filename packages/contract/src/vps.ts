@@ -3,7 +3,7 @@ import { balanceFields } from './balance.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { Flag, paging, Timestamp, Usd, WaitSeconds } from './wire.ts'
-import { Work } from './work.ts'
+import { awaitWork, Work } from './work.ts'
 
 export const vpsStatuses = [
   'provisioning',
@@ -75,25 +75,33 @@ const VpsDetail = Vps.extend({
     .describe('Last observation; null where nothing was observed yet'),
 })
 
-const watch = (why: string) => (answer: Record<string, unknown>) => {
-  const service = (answer.service ?? answer) as {
-    id?: string
-    ssh_ready?: boolean
-    ssh?: { command: string }
+/** What to do with a VPS in the state that it is in. */
+const leadOn = (answer: Record<string, unknown>) => {
+  const { id, status, ssh_ready, ssh } = answer as Partial<z.input<typeof Vps>>
+  const service = { service_id: id }
+  switch (status) {
+    case 'stopped':
+      return [{ tool: 'power_vps', why: 'Start it', arguments: { ...service, action: 'start' } }]
+    case 'suspended':
+      return [{ tool: 'renew_service', why: 'Pay its next period: it is started again', arguments: service }]
+    case 'failed':
+      return [{ tool: 'list_plans', why: 'Its price was given back: order another' }]
+    case 'deleted':
+      return [{ tool: 'list_snapshots', why: 'See whether its disk is still kept', arguments: service }]
   }
-  return service.ssh_ready
+  return ssh_ready
     ? [
         {
-          tool: 'get_vps_status',
-          why: `Log in with: ${service.ssh?.command}`,
-          arguments: { service_id: service.id },
+          tool: 'run_on_vps',
+          why: `Log in with: ${ssh?.command}; or run a command from here`,
+          arguments: { ...service, command: 'uname -a' },
         },
       ]
     : [
         {
           tool: 'get_vps_status',
-          why,
-          arguments: { service_id: service.id, wait: 'ssh_ready', timeout: 50 },
+          why: 'Wait here until SSH answers: repeat until ssh_ready is true',
+          arguments: { ...service, wait: 'ssh_ready', timeout: 50 },
         },
       ]
 }
@@ -168,7 +176,7 @@ export const vps = {
     output: VpsDetail,
     errors: [],
     example: { ...serviceExample, wait: 'ssh_ready', timeout: 50 },
-    next: watch('Provisioning goes on: wait here until ssh_ready'),
+    next: leadOn,
   }),
   powerVps: operation({
     method: 'POST',
@@ -189,7 +197,7 @@ export const vps = {
     output: z.object({ service: Vps, operation: Work }),
     errors: ['service_busy'],
     example: { ...serviceExample, action: 'reboot' },
-    next: watch('Wait until it is up again'),
+    next: awaitWork,
   }),
   cancelService: operation({
     method: 'POST',

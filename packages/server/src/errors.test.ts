@@ -267,6 +267,56 @@ describe('a sandbox', () => {
   })
 })
 
+describe('an answer', () => {
+  const first = (body: { next_steps: Step[] }) => body.next_steps[0]!
+
+  test('default: of a VPS leads on from its state, from the quote to a command in it', async () => {
+    const quote = await take({
+      tool: 'order_vps',
+      arguments: { product: 'nano', os_id: 1, dry_run: true },
+    })
+    const ordered = await take(first(quote))
+    const ready = await take(first(ordered))
+    expect(first(ready)).toMatchObject({ tool: 'run_on_vps' })
+    await take(first(ready))
+    const service_id = ready.id
+    const stopping = await take({ tool: 'power_vps', arguments: { service_id, action: 'stop' } })
+    expect(await take(first(stopping))).toMatchObject({ kind: 'stop', status: 'succeeded' })
+    const stopped = await take({ tool: 'get_vps_status', arguments: { service_id } })
+    expect(first(stopped)).toMatchObject({ tool: 'power_vps', arguments: { action: 'start' } })
+    expect(await take(first(await take(first(stopped))))).toMatchObject({ kind: 'start' })
+  })
+
+  test.each([
+    ['set_firewall', { rules: [] }, 'get_firewall', {}],
+    ['open_port', { port: 443 }, 'list_ports', {}],
+    ['renew_service', {}, 'set_auto_renew', {}],
+    ['get_upgrade_options', {}, 'change_plan', { confirm: true }],
+  ])('default: of %s names the VPS in its next step', async (tool, input, next, more) => {
+    const service_id = await order()
+    const body = await take({ tool, arguments: { service_id, ...input } })
+    expect(first(body).tool).toBe(next)
+    await take(first(body), more)
+  })
+
+  test('default: of work in the background leads to what it wrote', async () => {
+    const { id: sandbox_id } = await take({ tool: 'create_sandbox' })
+    const command = { sandbox_id, command: 'echo 1', background: true }
+    const begun = await take({ tool: 'exec_command', arguments: command })
+    expect(await take(first(begun))).toMatchObject({ stdout: '1\n' })
+  })
+
+  test('default: of a login leads to a top-up with the new token', async () => {
+    const { body } = await service.tool(
+      'register_account',
+      { email: 'steps@rackmail.net' },
+      { address: '10.9.9.9' },
+    )
+    for (const { tool, arguments: input } of body.next_steps)
+      expect(await service.tool(tool, input)).toMatchObject({ isError: false })
+  })
+})
+
 describe('what is not there', () => {
   const lists: Record<Resource, string> = {
     invoice: 'list_invoices',

@@ -56,7 +56,7 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
         asTool: true,
         payment: params._meta?.['x402/payment'],
       })
-      return toolResult(tool.op, answer)
+      return toolResult(tool.op, input, answer)
     })
     return server
   })
@@ -68,9 +68,16 @@ export function createMcp(dispatch: Dispatch, version: string): ServeMcp {
 
 const textOf = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
 
-function toolResult(op: Operation, { status, body, headers }: Answer): CallToolResult {
+function toolResult(
+  op: Operation,
+  input: Record<string, unknown>,
+  { status, body, headers }: Answer,
+): CallToolResult {
   if (status !== 200) return failure(body)
-  const answer = { ...body, next_steps: [...(op.next?.(body) ?? []), ...lowBalance(headers[RUNS_OUT])] }
+  const answer = {
+    ...body,
+    next_steps: [...(op.next?.(body, input) ?? []), ...lowBalance(headers[RUNS_OUT])],
+  }
   return {
     content: [{ type: 'text', text: JSON.stringify(answer) }],
     structuredContent: answer,
