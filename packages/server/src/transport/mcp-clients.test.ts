@@ -34,7 +34,7 @@ beforeAll(async () => {
       COINRACK_RATE_SANDBOXES: '1/h',
       COINRACK_PUBLIC_URL: `http://127.0.0.1:${port}`,
     },
-    driver: { capacity: { vcpus: 64, memoryMb: 900, diskGb: 1000 } },
+    driver: { capacity: { vcpus: 64, memoryMb: 1600, diskGb: 1000 } },
   })
   await service.app.listen({ host: '127.0.0.1', port })
   endpoint = new URL(`http://127.0.0.1:${port}/mcp`)

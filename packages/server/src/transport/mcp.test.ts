@@ -234,8 +234,8 @@ describe('tools/list', () => {
     }
   })
 
-  test('behavior: it fits into the attention of a model: 1500 characters for each tool', () => {
-    expect(JSON.stringify(tools).length / tools.length).toBeLessThan(1500)
+  test('behavior: it fits into the attention of a model: 1600 characters for each tool', () => {
+    expect(JSON.stringify(tools).length / tools.length).toBeLessThan(1600)
   })
 })
 

@@ -159,8 +159,8 @@ describe('cancel', () => {
     await billVps(service.services)
   })
 
-  test('error: immediate without its host name, or with another', async () => {
-    for (const confirm of [undefined, '', 'WEB', 'DELETE', 'other']) {
+  test('error: immediate without a confirmation, or with another name', async () => {
+    for (const confirm of [undefined, '', 'WEB', false, 'other']) {
       const answer = await cancel({ mode: 'immediate', confirm })
       expect(answer).toMatchObject({ status: 422, body: { code: 'confirmation_required' } })
       expect(answer.body.message).toContain('web')
