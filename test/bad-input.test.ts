@@ -14,9 +14,18 @@ import { expectError } from './support/expect-error.ts'
  */
 
 const generous = Object.fromEntries(
-  ['DEFAULT', 'ORDERS', 'TOPUPS', 'PASSWORD_RESETS', 'REINSTALLS', 'REGISTER', 'LOGIN', 'BAD_TOKENS'].map(
-    (name) => [`COINRACK_RATE_${name}`, '1000000/min'],
-  ),
+  [
+    'DEFAULT',
+    'ORDERS',
+    'TOPUPS',
+    'PASSWORD_RESETS',
+    'REINSTALLS',
+    'REGISTER',
+    'LOGIN',
+    'REGISTER_TOTAL',
+    'LOGIN_TOTAL',
+    'BAD_TOKENS',
+  ].map((name) => [`COINRACK_RATE_${name}`, '1000000/min']),
 )
 
 let service: TestService

@@ -31,6 +31,8 @@ const generous = Object.fromEntries(
     'SANDBOXES',
     'REGISTER',
     'LOGIN',
+    'REGISTER_TOTAL',
+    'LOGIN_TOTAL',
     'BAD_TOKENS',
   ].map((name) => [`COINRACK_RATE_${name}`, '1000000/min']),
 )

@@ -15,10 +15,9 @@ import { openReplicas, type Replica } from './replicas.ts'
 const UNLIMITED = '100000000/s'
 const LIMITS = {
   ...Object.fromEntries(
-    ['ORDERS', 'TOPUPS', 'REGISTER', 'LOGIN', 'BAD_TOKENS', 'DEFAULT'].map((name) => [
-      `COINRACK_RATE_${name}`,
-      UNLIMITED,
-    ]),
+    ['ORDERS', 'TOPUPS', 'REGISTER', 'LOGIN', 'REGISTER_TOTAL', 'LOGIN_TOTAL', 'BAD_TOKENS', 'DEFAULT'].map(
+      (name) => [`COINRACK_RATE_${name}`, UNLIMITED],
+    ),
   ),
   COINRACK_SSH_PORTS: '1024-65535',
 }

@@ -82,7 +82,7 @@ export const account = {
     aliases: ['/otp/request'],
     summary: 'Send a login code by e-mail',
     description:
-      'Sends a 6-digit login code by e-mail, which is good for 10 minutes. The answer is the same whether or not an account exists.',
+      'Sends a login code by e-mail, which is good for 10 minutes: 6 digits, or 12 characters after many wrong tries or requests for the address, and then at most one in 10 minutes. The answer is the same whether or not an account exists.',
     access: 'public',
     rate: 'login',
     effect: 'write',
@@ -112,7 +112,13 @@ export const account = {
     idempotent: false,
     input: z.strictObject({
       email: Email,
-      code: z.string().regex(/^\d{6}$/, 'Expected the 6 digits from the mail'),
+      code: z
+        .string()
+        .max(40)
+        .regex(
+          /^\s*\d{6}\s*$|^([\s-]*[0-9A-Za-z]){12}[\s-]*$/,
+          'Expected the 6 digits or the 12 characters from the mail',
+        ),
     }),
     output: Session.extend({ unconfirmed_tokens: UnconfirmedTokens }),
     errors: ['invalid_code'],

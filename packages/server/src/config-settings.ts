@@ -298,6 +298,12 @@ export const settings = {
     schema: values.domains,
     default: '',
   },
+  rateNetworkTimes: {
+    name: 'COINRACK_RATE_NETWORK_TIMES',
+    doc: 'Limits by client address count an IPv6 /64 as one address; a whole IPv6 /48 may do so many times as much.',
+    schema: values.times,
+    default: '10',
+  },
   eventDays: {
     name: 'COINRACK_EVENT_DAYS',
     doc: 'How many days events and what was delivered of them to webhooks are kept.',
@@ -331,6 +337,11 @@ export const rateClasses = {
   sandboxes: perAccount('Sandboxes made', '60/min'),
   register: perAddress('Registrations', '20/h'),
   login: perAddress('Logins and one-time codes', '10/10min'),
+  registerTotal: { doc: 'Registrations of all addresses together.', default: '2000/h' },
+  loginTotal: {
+    doc: 'Logins and one-time codes of all addresses together. Above it nobody without a token can log in, so keep it well above what a thousand addresses may do.',
+    default: '20000/10min',
+  },
   badTokens: perAddress('Requests with a wrong token', '60/min'),
   default: perAccount('All calls together', '600/min'),
 }

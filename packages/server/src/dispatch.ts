@@ -4,6 +4,7 @@ import type { Operation } from '@coinrack/contract/operation.ts'
 import type pg from 'pg'
 import { z } from 'zod'
 import { type Authenticated, authenticate } from './account/authenticate.ts'
+import { addressBlock } from './address-block.ts'
 import { readUntil } from './database/changes.ts'
 import { inTransaction, type Queryable } from './database/transaction.ts'
 import { type ErrorOptions, errorBody, OperationError, wholeSeconds } from './errors.ts'
@@ -125,6 +126,7 @@ export function createDispatch(
     const call = {
       input,
       caller,
+      client: addressBlock(request.address),
       resource: row,
       db: world.db,
       services: world,

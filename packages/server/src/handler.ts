@@ -48,6 +48,8 @@ export interface Call<N extends OperationName> {
   input: Input<Operations[N]>
   /** Undefined only where the operation is open to everybody. */
   caller: Public<N> extends true ? Caller | undefined : Caller
+  /** The address that the call comes from, as limits count it: an IPv6 /64 is one. */
+  client: string
   /** What was read of the resource with the token, as JSON. The caller owns it. */
   resource: Operations[N] extends { resource: infer R extends Resource } ? ResourceRows[R] : undefined
   /**

@@ -1,27 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addressBlock } from './rate-limiter.ts'
 import { startTestService, type TestService } from './testing.ts'
-
-describe('addressBlock', () => {
-  test.each([
-    ['203.0.113.9', '203.0.113.9'],
-    ['::ffff:203.0.113.9', '203.0.113.9'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
-    ['2001:0db8:0001:0002:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
-    ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['2001:db8::', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['::', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('default: %s counts as %s', (address, block) => {
-    expect(addressBlock(address)).toBe(block)
-  })
-
-  test('behavior: two customers of neighbouring networks count apart', () => {
-    expect(addressBlock('2001:db8:1:2::1')).not.toBe(addressBlock('2001:db8:1:3::1'))
-  })
-})
 
 describe('the service', () => {
   let service: TestService
@@ -195,6 +173,38 @@ describe('the service', () => {
     const neighbour = () => register(`2001:db8:7:7::${(++host).toString(16)}`)
     expect(await statusesOf(4, neighbour)).toEqual([200, 200, 200, 429])
     expect((await register('2001:db8:7:8::1')).status).toBe(200)
+  })
+
+  test('behavior: an IPv6 /48 may do ten times what an address may', async () => {
+    let network = 0
+    const other = () => register(`2001:db8:9:${(++network).toString(16)}::1`)
+    expect(await statusesOf(31, other)).toEqual([...Array(30).fill(200), 429])
+    expect((await register('2001:db8:a:1::1')).status).toBe(200)
+    const guess = () =>
+      service.ask('GET', '/balance', { token: 'guess', address: `2001:db8:9:${++network}::1` })
+    expect(await statusesOf(41, guess)).toEqual([...Array(40).fill(401), 429])
+  })
+
+  test('behavior: all addresses together have a limit for logins, and one for registrations', async () => {
+    const small = await startTestService({
+      env: { COINRACK_RATE_REGISTER_TOTAL: '3/h', COINRACK_RATE_LOGIN_TOTAL: '2/10min' },
+    })
+    let host = 0
+    const address = () => `198.51.100.${++host}`
+    const join = () => {
+      const body = { email: `total${host}@rackmail.net` }
+      return small.ask('POST', '/auth/register', { body, address: address() })
+    }
+    const first = await join()
+    expect(await statusesOf(3, join)).toEqual([200, 200, 429])
+    const code = () =>
+      small.ask('POST', '/auth/otp/request', { body: { email: `c${host}@rackmail.net` }, address: address() })
+    expect(await statusesOf(3, code)).toEqual([200, 200, 429])
+    // Those who are logged in go on.
+    const { token } = first.body
+    const body = { password: 'correct horse battery' }
+    expect((await small.ask('POST', '/auth/set-password', { token, body })).status).toBe(200)
+    await small.close()
   })
 
   test('behavior: the address of X-Forwarded-For counts only through a trusted proxy', async () => {

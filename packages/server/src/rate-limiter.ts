@@ -1,5 +1,6 @@
 import type { RateClass } from '@coinrack/contract/operation.ts'
 import { rateSubjects } from '@coinrack/contract/rates.ts'
+import { addressBlock, addressNetwork } from './address-block.ts'
 import type { RateClassName } from './config.ts'
 import type { Rate } from './config-values.ts'
 import { OperationError } from './errors.ts'
@@ -76,8 +77,9 @@ export function createRateLimiter({ config, db, clock, log }: Services): RateLim
     return full[0]?.left ?? -1
   }
 
-  async function takeOne(name: RateClassName, who: string): Promise<RateHeaders> {
-    const rate = config.rates[name]
+  async function takeOne(name: RateClassName, who: string, times = 1): Promise<RateHeaders> {
+    const { limit, windowSeconds } = config.rates[name]
+    const rate = { limit: limit * times, windowSeconds }
     const subject = `${name}:${who}`
     const left = name === 'default' ? takeFromMemory(subject, rate) : await takeFromDatabase(subject, rate)
     const headers = headersOf(name, rate, left)
@@ -103,10 +105,21 @@ export function createRateLimiter({ config, db, clock, log }: Services): RateLim
     }
   }
 
+  /** Counts an address, and the network that it lies in: who has a /48 has 65,536 times a /64. */
+  async function takeAddress(name: RateClassName, address: string): Promise<RateHeaders> {
+    const headers = await takeOne(name, addressBlock(address))
+    const network = addressNetwork(address)
+    if (network !== undefined) await takeOne(name, network, config.rateNetworkTimes)
+    return headers
+  }
+
   return {
     async take(rateClass, accountId, address) {
       if (rateSubjects[rateClass] !== 'account' || accountId === undefined) {
-        const headers = await takeOne(rateClass, addressBlock(address))
+        const headers = await takeAddress(rateClass, address)
+        // After the address, so that one that asks too often does not use up what is for all.
+        const total = accountId === undefined ? totals[rateClass] : undefined
+        if (total) await takeOne(total, 'all')
         return { headers, giveBack: async () => headers }
       }
       const general = await takeOne('default', accountId)
@@ -115,7 +128,7 @@ export function createRateLimiter({ config, db, clock, log }: Services): RateLim
       return { headers, giveBack: () => giveBack(rateClass, accountId, headers) }
     },
     async takeBadToken(address) {
-      await takeOne('badTokens', addressBlock(address))
+      await takeAddress('badTokens', address)
     },
   }
 }
@@ -127,27 +140,13 @@ const headersOf = (name: RateClassName, rate: Rate, left: number): RateHeaders =
   ratelimit: `"${name}";r=${Math.max(0, Math.floor(left))};t=${secondsFor(rate, Math.max(0, rate.limit - Math.max(0, left)))}`,
 })
 
+/** What all strangers together may do. */
+const totals: Partial<Record<RateClass, RateClassName>> = { register: 'registerTotal', login: 'loginTotal' }
+
 /** Forgets buckets that are full again, whatever their class. Takes no input. */
 export async function forgetFullBuckets({ config, db, clock }: Services): Promise<void> {
   const longest = Math.max(...Object.values(config.rates).map(({ windowSeconds }) => windowSeconds))
   await db.query('delete from rate_bucket where updated_at < $1', [
     new Date(clock.now().getTime() - longest * 1000),
   ])
-}
-
-/** What one caller can easily have many of counts as one: an IPv6 /64. */
-export function addressBlock(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
-  if (mapped) return mapped[1]!
-  if (!address.includes(':')) return address
-  const [head = '', tail = ''] = address.split('%')[0]!.split('::')
-  const before = head ? head.split(':') : []
-  const after = tail ? tail.split(':') : []
-  const groups = address.includes('::')
-    ? [...before, ...Array(Math.max(0, 8 - before.length - after.length)).fill('0'), ...after]
-    : before
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
 }

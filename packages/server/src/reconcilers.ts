@@ -1,4 +1,5 @@
 import { forgetOldFailures } from './account/failed-login-store.ts'
+import { forgetOldClients } from './account/known-client-store.ts'
 import { forgetOldCodes } from './account/login-code-store.ts'
 import { forgetEndedTokens, forgetRetiredTokens } from './account/token-store.ts'
 import { repeat } from './background.ts'
@@ -185,6 +186,7 @@ export async function forgetWhatIsOld(services: Services): Promise<void> {
     () => forgetOldAnswers(services),
     () => forgetOldCodes(db, now),
     () => forgetOldFailures(db, now),
+    () => forgetOldClients(db, now),
     () => forgetRetiredTokens(db, now),
     () => forgetOldLinks(db, now),
     () => forgetOldEvents(db, now, config.eventDays),

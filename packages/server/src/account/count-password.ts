@@ -1,31 +1,42 @@
 import type { Transaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { countFailures, recordFailure } from './failed-login-store.ts'
+import { isKnownClient } from './known-client-store.ts'
+import { judgePassword } from './password-policy.ts'
 
 const HOUR_MS = 3_600_000
-const WRONG_PER_HOUR = 10
 
-/** Seconds, for whoever was told `blocked`. */
+/** Seconds, for a client that was told `blocked`. */
 export const BLOCKED_S = HOUR_MS / 1000
 
 /**
- * Counts a password that was checked before the transaction, ten wrong ones an hour for each address. It takes the same
- * statements whatever the answer is.
- * @param good whether it is the right one: `verifyPassword`
- * @returns `blocked` also for the right one, so that more guesses tell nothing
+ * Counts a password that was checked before the transaction, by `judgePassword`. It takes the same statements whatever
+ * the answer is.
+ * @param attempt.subject whose password it is: the address as it is compared
+ * @param attempt.accountId null when there is no such account
+ * @param attempt.client what guesses are counted for first; `token` for those who are logged in, whom no stranger blocks
+ * @param attempt.good whether it is the right one: `verifyPassword`
  */
 export async function countPassword(
   tx: Transaction,
-  { clock }: Services,
-  { email, good }: { email: string; good: boolean },
+  services: Services,
+  attempt: { subject: string; accountId: string | null; client: string; good: boolean },
 ): Promise<'good' | 'wrong' | 'blocked'> {
-  const now = clock.now()
-  const subject = `password:${email}`
+  const now = services.clock.now()
+  const since = new Date(now.getTime() - HOUR_MS)
+  const all = `password:${attempt.subject}`
+  const own = `${all} from ${attempt.client}`
   // Guesses at the same moment count one after the other.
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [subject])
-  const failures = await countFailures(tx, subject, new Date(now.getTime() - HOUR_MS))
-  if (failures >= WRONG_PER_HOUR) return 'blocked'
-  if (good) return 'good'
-  await recordFailure(tx, subject, now)
-  return 'wrong'
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [all])
+  const wrong = {
+    own: await countFailures(tx, own, since, now),
+    strangers: await countFailures(tx, all, since, now),
+  }
+  const isKnown =
+    attempt.client === 'token' || (await isKnownClient(tx, services, attempt.accountId, attempt.client))
+  const verdict = judgePassword({ good: attempt.good, wrong, isKnown })
+  if (verdict !== 'wrong') return verdict
+  await recordFailure(tx, own, now)
+  if (!isKnown) await recordFailure(tx, all, now)
+  return verdict
 }

@@ -1,10 +1,10 @@
 import type { Queryable } from '../database/transaction.ts'
 
-/** Wrong passwords or codes for `subject` since `since`. */
-export async function countFailures(db: Queryable, subject: string, since: Date): Promise<number> {
+/** Wrong passwords or codes for `subject` since `since`. Those after `now`, before a clock was set back, do not count. */
+export async function countFailures(db: Queryable, subject: string, since: Date, now: Date): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>(
-    'select count(*) from failed_login where subject = $1 and at > $2',
-    [subject, since],
+    'select count(*) from failed_login where subject = $1 and at > $2 and at <= $3',
+    [subject, since, now],
   )
   return Number(rows[0]!.count)
 }

@@ -1,27 +1,36 @@
 import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { CodeToTry, LiveCode } from './login-code-policy.ts'
 
-export interface LoginCode {
-  id: bigint
+export interface StoredCode extends LiveCode {
   hash: Buffer
 }
 
-/** How many codes were asked for since a moment. */
-export async function countCodes(db: Queryable, email: string, since: Date): Promise<number> {
-  const { rows } = await db.query<{ count: bigint }>(
-    'select count(*) from login_code where email = $1 and created_at > $2',
+/** When the codes of a mailbox were sent since a moment. */
+export async function codesSent(db: Queryable, email: string, since: Date): Promise<Date[]> {
+  const { rows } = await db.query<{ created_at: Date }>(
+    'select created_at from login_code where email = $1 and created_at > $2',
     [email, since],
   )
-  return Number(rows[0]!.count)
+  return rows.map((row) => row.created_at)
 }
 
 /** @returns its id */
 export async function insertCode(
   tx: Transaction,
-  code: { email: string; hash: Buffer; createdAt: Date; expiresAt: Date },
+  code: {
+    email: string
+    hash: Buffer
+    createdAt: Date
+    expiresAt: Date
+    /** That asked for it. */
+    client: string
+    isLong: boolean
+  },
 ): Promise<bigint> {
   const { rows } = await tx.query<{ id: bigint }>(
-    'insert into login_code (email, hash, created_at, expires_at) values ($1, $2, $3, $4) returning id',
-    [code.email, code.hash, code.createdAt, code.expiresAt],
+    `insert into login_code (email, hash, created_at, expires_at, client, is_long) values ($1, $2, $3, $4, $5, $6)
+     returning id`,
+    [code.email, code.hash, code.createdAt, code.expiresAt, code.client, code.isLong],
   )
   return rows[0]!.id
 }
@@ -31,24 +40,40 @@ export async function deleteCode(db: Queryable, id: bigint): Promise<void> {
   await db.query('delete from login_code where id = $1', [id])
 }
 
-/** The newest codes that can still be used, and counts a try on each: locked until the transaction ends. */
-export async function tryCodes(
+/** The codes of a mailbox that can still be used, the newest first. What counts tries must be locked. */
+export async function liveCodes(
   tx: Transaction,
   email: string,
-  limits: { now: Date; live: number; tries: number },
-): Promise<LoginCode[]> {
-  const { rows } = await tx.query<LoginCode>(
-    `update login_code set tries = tries + 1
-     where id in (
-       select id from login_code
-       where email = $1 and used_at is null and expires_at > $2
-       order by id desc limit $3
-       for update
-     ) and tries < $4
-     returning id, hash`,
-    [email, limits.now, limits.live, limits.tries],
+  client: string,
+  now: Date,
+): Promise<StoredCode[]> {
+  const { rows } = await tx.query<StoredCode>(
+    `select id, hash, is_long as "isLong", client is not distinct from $2::text as "isOwn", tries, own_tries as "ownTries",
+       (select count(*) from failed_login where subject = 'code ' || login_code.id || ' from ' || $2::text)::integer
+         as "clientTries"
+     from login_code where email = $1 and used_at is null and expires_at > $3 order by id desc`,
+    [email, client, now],
   )
   return rows
+}
+
+/** Counts a try on each of the codes, as what it is. */
+export async function countTries(
+  tx: Transaction,
+  tried: CodeToTry<StoredCode>[],
+  { client, now }: { client: string; now: Date },
+): Promise<void> {
+  const idsOf = (as: CodeToTry<StoredCode>['as']) =>
+    tried.filter((each) => each.as === as).map(({ code }) => code.id)
+  await tx.query(
+    `update login_code set tries = tries + (id = any($1::bigint[]))::integer,
+       own_tries = own_tries + (id = any($2::bigint[]))::integer where id = any($1::bigint[] || $2::bigint[])`,
+    [idsOf('stranger'), idsOf('own')],
+  )
+  await tx.query(
+    `insert into failed_login (subject, at) select 'code ' || id || ' from ' || $2::text, $3 from unnest($1::bigint[]) as id`,
+    [idsOf('client'), client, now],
+  )
 }
 
 /** Ends every live code of the address: one login, one code. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startTestService, type TestService } from '../testing.ts'
+import { recordFailure } from './failed-login-store.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -17,10 +18,11 @@ beforeEach(() => {
   email = `agent${++count}@rackmail.net`
 })
 
-const request = (address = email, path = '/auth/otp/request') =>
-  service.ask('POST', path, { body: { email: address } })
-const verify = (code: string, address = email, path = '/auth/otp/verify') =>
-  service.ask('POST', path, { body: { email: address, code } })
+const request = (to = email, path = '/auth/otp/request', address = '127.0.0.1') =>
+  service.ask('POST', path, { body: { email: to }, address })
+const verify = (code: string, to = email, path = '/auth/otp/verify', address = '127.0.0.1') =>
+  service.ask('POST', path, { body: { email: to, code }, address })
+const longCode = () => /\b(?:[0-9A-Z]{4}-){2}[0-9A-Z]{4}\b/.exec(service.mails.at(-1)!.text)![0]
 const mailedCode = () => /\b\d{6}\b/.exec(service.mails.at(-1)!.text)![0]
 const other = (code: string, by = 1) => String((Number(code) + by) % 1_000_000).padStart(6, '0')
 async function newCode(): Promise<string> {
@@ -50,7 +52,7 @@ describe('requestLoginCode', () => {
     expect(rows.map(({ text }) => text).join()).not.toContain(code)
   })
 
-  test('error: five an hour, twenty a day, for each address', async () => {
+  test('default: five an hour and twenty a day of six digits, then one in ten minutes of twelve characters', async () => {
     const statuses: number[] = []
     const mails = service.mails.length
     for (let hour = 0; hour < 5; hour++) {
@@ -58,8 +60,10 @@ describe('requestLoginCode', () => {
       service.clock.advance(HOUR_MS + 1)
     }
     const hourly = [200, 200, 200, 200, 200, 429]
-    expect(statuses).toEqual([...hourly, ...hourly, ...hourly, ...hourly, 429, 429, 429, 429, 429, 429])
-    expect(service.mails.length - mails).toBe(20)
+    const fifthHour = [200, 429, 429, 429, 429, 429]
+    expect(statuses).toEqual([...hourly, ...hourly, ...hourly, ...hourly, ...fifthHour])
+    expect(service.mails.length - mails).toBe(21)
+    expect(service.mails.at(-1)!.subject).toMatch(/^([0-9A-Z]{4}-){2}[0-9A-Z]{4} is your login code$/)
     expect((await request(`other-${email}`)).status).toBe(200)
     service.clock.advance(24 * HOUR_MS)
     expect((await request()).status).toBe(200)
@@ -154,16 +158,56 @@ describe('verifyLoginCode', () => {
     expect((await verify(code)).status).not.toBe(200)
   })
 
-  test('error: twenty wrong codes a day for each address, however many codes were asked for', async () => {
+  test('default: after twenty wrong tries codes have twelve characters; nobody is closed out', async () => {
     for (let codes = 0; codes < 4; codes++) {
       const code = await newCode()
       for (let tries = 1; tries <= 5; tries++) expect((await verify(other(code, tries))).status).toBe(401)
     }
-    const refused = await verify(await newCode())
-    expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
+    const refused = await request()
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { code: 'rate_limited', next_steps: [{ tool: 'verify_login_code' }] },
+    })
+    expect(Number(refused.headers['retry-after'])).toBe(600)
+    service.clock.advance(10 * MINUTE_MS)
+    expect((await request()).status).toBe(200)
+    const long = longCode()
+    expect((await verify(long.toLowerCase().replaceAll('-', ' '))).status).toBe(200)
     service.clock.advance(24 * HOUR_MS)
-    expect((await verify(await newCode())).status).toBe(200)
+    await newCode()
   })
+
+  test('behavior: of a code of twelve characters each client has five tries, by whomever it was asked for', async () => {
+    for (let time = 0; time < 20; time++)
+      await recordFailure(service.services.db, `code:${email}`, service.clock.now())
+    expect((await request(email, undefined, '203.0.113.1')).status).toBe(200)
+    const long = longCode()
+    for (let host = 2; host < 12; host++)
+      for (let tries = 0; tries < 6; tries++)
+        expect((await verify('AAAA-BBBB-CCCC', email, undefined, `203.0.113.${host}`)).status).toBe(401)
+    expect((await verify(long, email, undefined, '203.0.113.2')).status).toBe(401)
+    expect((await verify(long, email, undefined, '203.0.113.200')).status).toBe(200)
+  })
+
+  test('behavior: strangers use up their own tries, not those of the client that asked', async () => {
+    expect((await request(email, undefined, '203.0.113.50')).status).toBe(200)
+    const code = mailedCode()
+    for (let tries = 1; tries <= 6; tries++) {
+      const stranger = await verify(other(code, tries), email, undefined, `198.51.100.${tries}`)
+      expect(stranger.status).toBe(401)
+    }
+    // Codes that strangers ask for do not push it out either.
+    for (let tries = 0; tries < 4; tries++) await request(email, undefined, `198.51.100.${tries}`)
+    expect((await verify(code, email, undefined, '198.51.100.9')).status).toBe(401)
+    expect((await verify(code, email, undefined, '203.0.113.50')).status).toBe(200)
+  })
+
+  test.each(['12345', '1234567', 'AAAABBBBCCC', 'AAAA-BBBB-CCCC-D', '', '--'])(
+    'error: %s cannot be a code',
+    async (text) => {
+      expect((await verify(text)).status).toBe(422)
+    },
+  )
 })
 
 describe('the first proof of the mailbox', () => {

@@ -1,4 +1,5 @@
 import { type Handler, preparedHandler } from '../handler.ts'
+import { sha256 } from '../sealer.ts'
 import { accountByEmail, accountById } from './account-store.ts'
 import { BLOCKED_S, countPassword } from './count-password.ts'
 import { judgeEmail } from './email-policy.ts'
@@ -10,18 +11,20 @@ import { lockTokens } from './token-store.ts'
 export const login: Handler<'login'> = preparedHandler(
   async ({ input, db, services }) => {
     const verdict = judgeEmail(input.email, [])
-    const email = 'email' in verdict ? verdict.email : ''
-    const account = await accountByEmail(db, email)
+    const subject = 'email' in verdict ? verdict.email : `invalid ${sha256(input.email).toString('hex')}`
+    const account = await accountByEmail(db, subject)
     const good = await services.hashing.strangers.run(() =>
       verifyPassword(input.password, account?.password_hash ?? null),
     )
-    return { email, account, good }
+    return { subject, account, good }
   },
-  async ({ db, services, fail }, { email, account, good }) => {
-    const result = await countPassword(db, services, { email, good })
+  async ({ client, db, services, fail }, { subject, account, good }) => {
+    const accountId = account?.id ?? null
+    const result = await countPassword(db, services, { subject, accountId, client, good })
     if (result === 'blocked') {
       throw fail('rate_limited', 'Too many wrong passwords in an hour for this address', {
         retryAfter: BLOCKED_S,
+        nextSteps: [{ tool: 'request_login_code', why: 'Log in with a code by mail now' }],
       })
     }
     if (!account || result === 'wrong') {
@@ -33,6 +36,6 @@ export const login: Handler<'login'> = preparedHandler(
     if (now.password_hash !== account.password_hash) {
       throw fail('invalid_credentials', 'E-mail and password do not match an account')
     }
-    return openSession(db, services, now)
+    return openSession(db, services, now, client)
   },
 )

@@ -4,18 +4,24 @@ import type { z } from 'zod'
 import type { Transaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { type AccountRow, accountView } from './account-store.ts'
+import { rememberClient } from './known-client-store.ts'
 import { makeToken } from './token.ts'
 import { insertToken } from './token-store.ts'
 
 /** Of the token of a login. */
 export const SESSION_MS = 365 * 86_400_000
 
-/** Makes a token of the account, with every right. Its text is in the answer and nowhere else. */
+/**
+ * Makes a token of the account, with every right. Its text is in the answer and nowhere else. From then on the client
+ * is known: strangers who guess passwords do not close it out.
+ */
 export async function openSession(
   tx: Transaction,
-  { clock, random, newId }: Services,
+  services: Services,
   row: AccountRow,
+  client: string,
 ): Promise<z.output<typeof Session>> {
+  const { clock, random, newId } = services
   const now = clock.now()
   const token = makeToken(random)
   const expiresAt = new Date(now.getTime() + SESSION_MS)
@@ -28,5 +34,6 @@ export async function openSession(
     createdAt: now,
     expiresAt,
   })
+  await rememberClient(tx, services, row.id, client)
   return { token, token_type: 'Bearer', token_expires_at: expiresAt, account: accountView(row) }
 }

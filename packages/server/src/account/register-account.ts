@@ -20,7 +20,7 @@ export const registerAccount: Handler<'registerAccount'> = preparedHandler(
           : await services.hashing.strangers.run(() => hashPassword(password, services.random)),
     }
   },
-  async ({ input, db, services, fail }, { email, passwordHash }) => {
+  async ({ input, client, db, services, fail }, { email, passwordHash }) => {
     const account = await createAccount(db, services, {
       email,
       firstName: input.first_name || null,
@@ -28,6 +28,6 @@ export const registerAccount: Handler<'registerAccount'> = preparedHandler(
       passwordHash,
     })
     if (!account) throw fail('email_taken', 'There is an account with this e-mail address')
-    return openSession(db, services, account)
+    return openSession(db, services, account, client)
   },
 )

@@ -5,32 +5,30 @@ import { createAccount } from './create-account.ts'
 import { judgeEmail } from './email-policy.ts'
 import { countFailures, recordFailure } from './failed-login-store.ts'
 import { proveMailbox } from './first-proof.ts'
-import { tryCodes, useCodes } from './login-code-store.ts'
+import { hashCode } from './login-code.ts'
+import { codesToTry, WRONG_PER_DAY } from './login-code-policy.ts'
+import { countTries, liveCodes, useCodes } from './login-code-store.ts'
 import { openSession } from './open-session.ts'
-import { hashCode } from './request-login-code.ts'
 import { unconfirmedTokens } from './token-store.ts'
 
-const TRIES_PER_CODE = 5
-const LIVE_CODES = 3
-const WRONG_PER_DAY = 20
 const DAY_MS = 86_400_000
 
-export const verifyLoginCode: Handler<'verifyLoginCode'> = async ({ input, db, services, fail }) => {
+export const verifyLoginCode: Handler<'verifyLoginCode'> = async ({ input, client, db, services, fail }) => {
   const now = services.clock.now()
   const verdict = judgeEmail(input.email, services.config.reservedDomains)
   if ('refused' in verdict) throw fail('invalid_code', 'The code is wrong, used or expired')
   const { email } = verdict
 
   const subject = `code:${email}`
-  // Wrong codes at the same moment count one after the other, on every replica.
+  // Tries at the same moment count one after the other, on every replica.
   await db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [subject])
-  if ((await countFailures(db, subject, new Date(now.getTime() - DAY_MS))) >= WRONG_PER_DAY) {
-    throw fail('rate_limited', 'Too many wrong codes for this address today', { retryAfter: DAY_MS / 1000 })
-  }
+  const wrongTries = await countFailures(db, subject, new Date(now.getTime() - DAY_MS), now)
   const presented = hashCode(services, email, input.code)
-  const codes = await tryCodes(db, email, { now, live: LIVE_CODES, tries: TRIES_PER_CODE })
-  if (!codes.some(({ hash }) => timingSafeEqual(hash, presented))) {
-    await recordFailure(db, subject, now)
+  const tried = codesToTry(await liveCodes(db, email, client, now), wrongTries)
+  await countTries(db, tried, { client, now })
+  if (!tried.some(({ code }) => timingSafeEqual(code.hash, presented))) {
+    // More than that many change nothing.
+    if (wrongTries < WRONG_PER_DAY) await recordFailure(db, subject, now)
     throw fail('invalid_code', 'The code is wrong, used or expired', { keepEffects: true })
   }
   await useCodes(db, email, now)
@@ -39,11 +37,11 @@ export const verifyLoginCode: Handler<'verifyLoginCode'> = async ({ input, db, s
   if (!account) {
     const created = await createAccount(db, services, { email, emailVerifiedAt: now })
     if (!created) throw fail('invalid_code', 'The code is wrong, used or expired')
-    return { ...(await openSession(db, services, created)), unconfirmed_tokens: [] }
+    return { ...(await openSession(db, services, created, client)), unconfirmed_tokens: [] }
   }
   await proveMailbox(db, services, account)
   return {
-    ...(await openSession(db, services, await accountById(db, account.id))),
+    ...(await openSession(db, services, await accountById(db, account.id), client)),
     unconfirmed_tokens: await unconfirmedTokens(db, account.id, now),
   }
 }
