@@ -36,7 +36,6 @@ export async function countPassword(
     attempt.client === 'token' || (await isKnownClient(tx, services, attempt.accountId, attempt.client))
   const verdict = judgePassword({ good: attempt.good, wrong, isKnown })
   if (verdict !== 'wrong') return verdict
-  await recordFailure(tx, own, now)
-  if (!isKnown) await recordFailure(tx, all, now)
+  await recordFailure(tx, isKnown ? [own] : [own, all], now)
   return verdict
 }

@@ -9,8 +9,12 @@ export async function countFailures(db: Queryable, subject: string, since: Date,
   return Number(rows[0]!.count)
 }
 
-export async function recordFailure(db: Queryable, subject: string, at: Date): Promise<void> {
-  await db.query('insert into failed_login (subject, at) values ($1, $2)', [subject, at])
+/** @param subjects for which it counts: one, or several in one statement */
+export async function recordFailure(db: Queryable, subjects: string | string[], at: Date): Promise<void> {
+  await db.query('insert into failed_login (subject, at) select unnest($1::text[]), $2', [
+    [subjects].flat(),
+    at,
+  ])
 }
 
 /** Takes no input; what is older than a day no longer counts. */
