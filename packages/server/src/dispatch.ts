@@ -153,7 +153,7 @@ export function createDispatch(
     const key = readKey(request.idempotencyKey)
     const idempotency: Idempotency | undefined =
       caller && key !== undefined
-        ? { accountId: caller.accountId, key, operation: name, input: raw }
+        ? { accountId: caller.accountId, tokenId: caller.tokenId, key, operation: name, input: raw }
         : undefined
     return op.onMachine || isPaid ? runOutside(work, idempotency) : runWrite(world.db, work, idempotency)
   }

@@ -67,7 +67,7 @@ test('error: the same key with another input or for another operation', async ()
   expect(await ordersOf()).toHaveLength(1)
 })
 
-test('behavior: a key is of one account: another may use the same', async () => {
+test('behavior: a key is of one token: another account may use the same', async () => {
   const other = await service.customer(10_000_000n)
   const [mine, theirs] = [await order('shared'), await order('shared', {}, other.token)]
   expect(theirs.headers['idempotent-replayed']).toBeUndefined()

@@ -6,6 +6,8 @@ import type { Services } from './services.ts'
 /** A write that its caller may repeat. */
 export interface Idempotency {
   accountId: string
+  /** Of the token that presents the key, which survives its refresh: no other token is given the answer. */
+  tokenId: string
   /** As presented: it is not stored, and what is stored can be read only with it. */
   key: string
   operation: string
@@ -43,7 +45,7 @@ export async function replay(
 
 /**
  * The answer that this key was given before, if any, read without a lock: the call may be running at this moment.
- * @throws OperationError `idempotency_key_reused`
+ * @throws OperationError `idempotency_key_reused`, `answer_not_kept`
  */
 export async function storedAnswer(
   db: Queryable,
@@ -65,7 +67,7 @@ export async function storedAnswer(
       'The request with this Idempotency-Key was done, and its answer was too large to be kept',
     )
   }
-  return JSON.parse(sealer(services, call).open(stored.answer, call.accountId))
+  return JSON.parse(sealer(services, call).open(stored.answer, call.tokenId))
 }
 
 /** Stores the answer: in the transaction of the effect, or at the end of a run that was noted, whose note goes with it. */
@@ -168,11 +170,12 @@ export async function forgetOldAnswers({ db, clock }: Services): Promise<void> {
 /** An answer as it is stored; null when it is too large. */
 function sealed(services: Services, call: Idempotency, answer: Record<string, unknown>): Buffer | null {
   const text = JSON.stringify(answer)
-  return Buffer.byteLength(text) > LONGEST_ANSWER ? null : sealer(services, call).seal(text, call.accountId)
+  return Buffer.byteLength(text) > LONGEST_ANSWER ? null : sealer(services, call).seal(text, call.tokenId)
 }
 
 const sealer = (services: Services, call: Idempotency) => createSealer(call.key, services.random)
-const hashKey = ({ accountId, key }: Idempotency) => sha256(`${accountId}\n${key}`)
+/** The answer, the lock and the note of a run all go by it. */
+const hashKey = ({ tokenId, key }: Idempotency) => sha256(`${tokenId}\n${key}`)
 const hashInput = ({ operation, input }: Idempotency) => sha256(`${operation}\n${canonical(input)}`)
 
 /** JSON with sorted keys: the same input written in another order is the same input. */
