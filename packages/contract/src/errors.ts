@@ -208,6 +208,14 @@ export const errors = {
     status: 503,
     fix: 'Ask for a smaller one, or again after retry_after seconds; nothing was charged.',
   },
+  unavailable: {
+    status: 503,
+    fix: 'Wait for the seconds in retry_after, then repeat; a write with the same Idempotency-Key, so that it has the effect of one.',
+  },
+  storage_full: {
+    status: 503,
+    fix: 'Repeat after the seconds in retry_after: the operator has to make room first. Nothing was charged.',
+  },
 } as const satisfies Record<string, { status: number; fix: string }>
 
 export type ErrorCode = keyof typeof errors
@@ -219,6 +227,8 @@ export const commonErrors = [
   'rate_limited',
   'internal',
   'overloaded',
+  'unavailable',
+  'storage_full',
 ] as const
 export const accountErrors = [
   'unauthorized',

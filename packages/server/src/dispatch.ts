@@ -7,6 +7,7 @@ import { type Authenticated, authenticate } from './account/authenticate.ts'
 import { addressBlock } from './address-block.ts'
 import { readUntil } from './database/changes.ts'
 import { inTransaction, type Queryable } from './database/transaction.ts'
+import { databaseTrouble } from './database/trouble.ts'
 import { type ErrorOptions, errorBody, OperationError, wholeSeconds } from './errors.ts'
 import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
 import {
@@ -269,7 +270,8 @@ export function failureAnswer(services: Services, error: unknown, requestId: str
   let known = error as OperationError
   if (!(error instanceof OperationError)) {
     services.log.error({ err: error, requestId }, 'A request failed')
-    known = new OperationError('internal', 'The service failed to answer this request')
+    known =
+      databaseTrouble(error) ?? new OperationError('internal', 'The service failed to answer this request')
   }
   const { retryAfter } = known.options
   return {

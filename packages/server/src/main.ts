@@ -34,6 +34,7 @@ import { dataLayout } from './data-layout.ts'
 import { listenForChanges } from './database/changes.ts'
 import { startEmbeddedPostgres } from './database/embedded.ts'
 import { demandSameInstallation, OtherInstallationError } from './database/installation.ts'
+import { keepEmbeddedPostgres } from './database/keep-embedded.ts'
 import { migrate } from './database/migrate.ts'
 import { openPool } from './database/pool.ts'
 import { invoicing } from './payments/invoicing.ts'
@@ -87,6 +88,11 @@ async function main(): Promise<void> {
       startEmbeddedPostgres({ dataFolder, cacheFolder, user, onProgress: say }).then(({ url }) => url),
     openChains(config, user, say),
   ])
+  const endWatch = config.databaseUrl
+    ? async () => {}
+    : keepEmbeddedPostgres({ dataFolder, cacheFolder, user }, (message, error) =>
+        log.warn({ err: error }, message),
+      )
   const db = openPool(postgres, {
     size: POOL_SIZE,
     onError: (error) => log.error({ err: error }, 'Database connection'),
@@ -205,6 +211,7 @@ async function main(): Promise<void> {
   end = onceOnly(async () => {
     await endServing()
     await db.end()
+    await endWatch()
     await folder.close()
     say('Ended. Machines, database and chains go on; npm run stop ends them too.')
     process.exit(0)

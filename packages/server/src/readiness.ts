@@ -1,3 +1,6 @@
+import { adoptDetached } from '@coinrack/host/detached-process.ts'
+import { dataLayout } from './data-layout.ts'
+import { freeDisk } from './free-disk.ts'
 import type { Services } from './services.ts'
 
 /** One part that has to be there before the service is what it promises. */
@@ -10,8 +13,15 @@ export interface Part {
 
 export type Readiness = () => Promise<Part[]>
 
-/** Looks at every default part: database, chains, VM host and its images. */
-export function createReadiness({ db, chains, driver }: Services): Readiness {
+/** In bytes: PostgreSQL takes its log of changes in pieces of 16 MB. */
+const LEAST_DISK = 64 * 2 ** 20
+
+/**
+ * Looks at every part that the service is made of: database, disk, chains, VM host, its images, and the templates of
+ * sandboxes where they are in this process.
+ */
+export function createReadiness(services: Services): Readiness {
+  const { db, chains, driver, config } = services
   const look = async (name: string, check: () => Promise<string | undefined>): Promise<Part> => {
     try {
       const missing = await check()
@@ -20,12 +30,39 @@ export function createReadiness({ db, chains, driver }: Services): Readiness {
       return { name, ready: false, detail: (error as Error).message }
     }
   }
+
+  /** One for each template that is to be prepared; none in a service that passes on what needs sandboxes. */
+  const sandboxes = async (): Promise<Part[]> => {
+    if (!config.sandboxes) return []
+    const name = 'sandboxes'
+    const { runtime } = services.sandboxes ?? {}
+    if (!runtime) {
+      const holder = await adoptDetached(dataLayout(config.dataFolder).machinesPidFile)
+      if (holder === process.pid) return [{ name, ready: false, detail: 'they are being opened' }]
+      if (holder === undefined) return [{ name, ready: false, detail: 'no service tends the machines yet' }]
+      return []
+    }
+    const templates = await runtime.templates().catch((error: Error) => error)
+    if (templates instanceof Error) return [{ name, ready: false, detail: templates.message }]
+    return Promise.all(
+      templates.map((template) =>
+        look(`sandbox template ${template.name}`, async () =>
+          template.state === 'ready' ? undefined : (template.detail ?? template.state),
+        ),
+      ),
+    )
+  }
+
   return async () => {
     const images = await driver.images().catch(() => [])
-    return Promise.all([
+    const parts = await Promise.all([
       look('database', async () => {
         await db.query('select 1')
         return undefined
+      }),
+      look('disk', async () => {
+        const free = await freeDisk(config.dataFolder)
+        return free >= LEAST_DISK ? undefined : `${Math.floor(free / 2 ** 20)} MB are left`
       }),
       ...chains.map(({ settings, port }) =>
         look(`chain ${settings.network}`, async () =>
@@ -43,5 +80,6 @@ export function createReadiness({ db, chains, driver }: Services): Readiness {
           look(`image ${slug}`, async () => (state === 'ready' ? undefined : (detail ?? state))),
         ),
     ])
+    return [...parts, ...(await sandboxes())]
   }
 }

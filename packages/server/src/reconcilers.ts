@@ -5,6 +5,7 @@ import { forgetEndedTokens, forgetRetiredTokens } from './account/token-store.ts
 import { repeat } from './background.ts'
 import { collectDebts } from './balance/collect-debts.ts'
 import { tellLowBalances } from './balance/tell-low-balances.ts'
+import { EVERYTHING } from './database/changes.ts'
 import { endExpiredDelegations } from './delegations/end-expired.ts'
 import { forgetOldEvents } from './events/event-store.ts'
 import { numberEvents } from './events/number-events.ts'
@@ -165,7 +166,7 @@ function run(services: Services, loops: Loop[]): () => Promise<void> {
       { everyMs, idleMs },
       pass,
       (error) => services.log.error({ err: error }, `${what} failed`),
-      topic === undefined ? undefined : wokenBy(services, end.signal, topic),
+      wokenBy(services, end.signal, topic),
     ),
   )
   return async () => {
@@ -201,10 +202,10 @@ export async function forgetWhatIsOld(services: Services): Promise<void> {
   }
 }
 
-/** Ends the pause of a loop whenever the topic is announced, until the signal. */
-const wokenBy = (services: Services, end: AbortSignal, topic: string) => (now: () => void) => {
+/** Ends the pause of a loop whenever the topic is announced or the database is back, until the signal. */
+const wokenBy = (services: Services, end: AbortSignal, topic: string | undefined) => (now: () => void) => {
   const unsubscribe = services.changes.subscribe((changed) => {
-    if (changed === topic) now()
+    if (changed === topic || changed === EVERYTHING) now()
   })
   end.addEventListener('abort', unsubscribe)
 }

@@ -3,6 +3,9 @@ import type { Queryable } from './transaction.ts'
 
 const CHANNEL = 'coinrack_change'
 const RECONNECT_MS = 1_000
+const CONNECT_MS = 10_000
+/** The topic of everything: the connection was lost for a while, and anything may have changed meanwhile. */
+export const EVERYTHING = '*'
 
 /** Tells whoever waits, on any replica, that something changed: the identifier of the thing is the topic. */
 export interface Changes {
@@ -11,7 +14,7 @@ export interface Changes {
    * @returns false when the service is closing: do not wait again
    */
   wait(topic: string, timeoutMs: number): Promise<boolean>
-  /** Calls back on every change of every topic. */
+  /** Calls back on every change of every topic, and with `EVERYTHING` when changes may have been missed. */
   subscribe(listener: (topic: string) => void): () => void
   close(): Promise<void>
 }
@@ -25,10 +28,15 @@ export async function announce(db: Queryable, topic: string): Promise<void> {
 export async function listenForChanges(url: string, onError: (error: Error) => void): Promise<Changes> {
   const listeners = new Set<(topic: string) => void>()
   let closed = false
+  let connections = 0
   let client: pg.Client
 
   async function connect(): Promise<void> {
-    const opened = new pg.Client({ connectionString: url })
+    const opened = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+    })
     client = opened
     opened.on('notification', ({ payload }) => {
       for (const listener of [...listeners]) listener(payload ?? '')
@@ -39,6 +47,7 @@ export async function listenForChanges(url: string, onError: (error: Error) => v
     try {
       await opened.connect()
       await opened.query(`listen ${CHANNEL}`)
+      if (connections++ > 0) for (const listener of [...listeners]) listener(EVERYTHING)
     } catch (error) {
       await opened.end()
       throw error
@@ -70,7 +79,7 @@ export async function listenForChanges(url: string, onError: (error: Error) => v
         }
         const timer = setTimeout(done, timeoutMs)
         const unsubscribe = subscribe((changed) => {
-          if (changed === topic || closed) done()
+          if (changed === topic || changed === EVERYTHING || closed) done()
         })
         if (closed) done()
       }),

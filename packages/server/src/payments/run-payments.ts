@@ -1,4 +1,5 @@
 import { repeat } from '../background.ts'
+import { EVERYTHING } from '../database/changes.ts'
 import type { Services } from '../services.ts'
 import { expireInvoices } from './expire-invoices.ts'
 import { type ChainReport, depositWatcher } from './watch-deposits.ts'
@@ -16,7 +17,16 @@ export function runPayments(services: Services): () => Promise<void> {
   const end = new AbortController()
   const run = (subject: string, everyMs: number, step: () => Promise<ChainReport | undefined>) => {
     const tell = alarm(services, subject)
-    return repeat(end.signal, { everyMs }, async () => tell(troubleOf(await step())), tell)
+    return repeat(
+      end.signal,
+      { everyMs },
+      async () => tell(troubleOf(await step())),
+      tell,
+      (now) => {
+        const unsubscribe = services.changes.subscribe((topic) => topic === EVERYTHING && now())
+        end.signal.addEventListener('abort', unsubscribe)
+      },
+    )
   }
   const loops = [
     ...services.chains.map((chain) =>

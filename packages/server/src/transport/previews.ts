@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { errors } from '@coinrack/contract/errors.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EVERYTHING } from '../database/changes.ts'
 import { OperationError } from '../errors.ts'
 import { askSandbox } from '../sandboxes/ask-sandbox.ts'
 import { openPreview } from '../sandboxes/previews.ts'
@@ -162,7 +163,7 @@ function watch(
   closing: AbortSignal,
 ): () => void {
   const unsubscribe = services.changes.subscribe((topic) => {
-    if (topic === sandboxId) openPreview(services, sandboxId, port, token).catch(cut)
+    if (topic === sandboxId || topic === EVERYTHING) openPreview(services, sandboxId, port, token).catch(cut)
   })
   closing.addEventListener('abort', cut)
   return () => {

@@ -10,7 +10,8 @@ export interface Upgrade {
 }
 
 export const NOTHING_HERE = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
-const NOT_NOW = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
+const NOT_NOW =
+  'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n'
 
 /**
  * Whom a connection belongs to. A request that is for none of them, or that has a body, is answered as if it had not asked

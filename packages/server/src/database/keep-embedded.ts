@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { adoptDetached } from '@coinrack/host/detached-process.ts'
+import { lockFile } from '@coinrack/host/file-lock.ts'
+import { dataLayout } from '../data-layout.ts'
+import { inTurn } from '../in-turn.ts'
+import { type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded.ts'
+
+const LOOK_MS = 500
+
+/**
+ * Starts the PostgreSQL of a data folder again whenever it has ended, however that came: of several services on the folder
+ * one does. What was committed is there again.
+ * @param onEvent told of each end and of each start that failed; that is tried again
+ * @returns what ends the watch; PostgreSQL goes on
+ */
+export function keepEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+  onEvent: (message: string, error?: Error) => void,
+): () => Promise<void> {
+  const { postgresPidFile, postgresWatchPidFile, startingPidFile } = dataLayout(options.dataFolder)
+  const restart = async () => {
+    // A service that is starting brings it up by itself.
+    const { lock } = await lockFile(startingPidFile)
+    if (!lock) return
+    try {
+      onEvent('PostgreSQL has ended, and is started again')
+      await startEmbeddedPostgres(options)
+      onEvent('PostgreSQL takes connections again')
+    } finally {
+      await lock.release()
+    }
+  }
+  const onFailure = (error: Error) => onEvent('PostgreSQL cannot be started; it is tried again', error)
+  return inTurn(
+    postgresWatchPidFile,
+    () => {
+      const end = new AbortController()
+      const watching = (async () => {
+        while (!end.signal.aborted) {
+          try {
+            if (!(await adoptDetached(postgresPidFile))) await restart()
+          } catch (error) {
+            onFailure(error as Error)
+          }
+          await sleep(LOOK_MS, undefined, { signal: end.signal }).catch(() => {})
+        }
+      })()
+      return async () => {
+        end.abort()
+        await watching
+      }
+    },
+    onFailure,
+  )
+}

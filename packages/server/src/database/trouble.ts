@@ -1,0 +1,41 @@
+import { OperationError } from '../errors.ts'
+
+const RETRY_S = 5
+
+/** Of connections, as Node names them. */
+const LOST = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN']
+/**
+ * Of PostgreSQL, https://www.postgresql.org/docs/current/errcodes-appendix.html: it goes down, comes up, has no
+ * connection left, or was made a copy that takes no writes.
+ */
+const AWAY = ['57P01', '57P02', '57P03', '53300', '25006']
+/** What the driver says without a code. */
+const SAID =
+  /^Connection terminated|^timeout exceeded when trying to connect|^Query read timeout|^Client has encountered a connection error|^Cannot use a pool after calling end/
+const TOO_LONG = ['57014', '53200']
+const FULL = ['53100', 'ENOSPC', 'EDQUOT']
+
+/**
+ * What is answered when the database is away, too slow or out of room: 503, since the request was in order and can be
+ * repeated. Undefined for every other failure.
+ */
+export function databaseTrouble(error: unknown): OperationError | undefined {
+  const { code = '', syscall, message = '' } = error as NodeJS.ErrnoException
+  if (FULL.includes(code)) {
+    return new OperationError('storage_full', 'The disk of the service is full; nothing was done', {
+      retryAfter: 12 * RETRY_S,
+    })
+  }
+  if (TOO_LONG.includes(code)) {
+    return new OperationError('overloaded', 'The database has too much to do at the moment', {
+      retryAfter: RETRY_S,
+    })
+  }
+  // The socket of the embedded database is a file.
+  const isLost =
+    syscall !== undefined && (LOST.includes(code) || (code === 'ENOENT' && syscall === 'connect'))
+  if (!isLost && !AWAY.includes(code) && !code.startsWith('08') && !SAID.test(message)) return undefined
+  return new OperationError('unavailable', 'The database of the service is away for the moment', {
+    retryAfter: RETRY_S,
+  })
+}
