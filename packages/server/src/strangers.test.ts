@@ -98,7 +98,7 @@ test('behavior: 24 log-ins do not keep a customer waiting; those that wait too l
   const statuses = statusesOf(await Promise.all(logins))
   expect([...statuses.keys()].sort()).toEqual([401, 503])
   for (const { body, headers } of statuses.get(503)!) {
-    expect(body).toMatchObject({ code: 'overloaded', fix: expect.stringContaining('Retry-After') })
+    expect(body).toMatchObject({ code: 'overloaded', fix: expect.stringContaining('retry_after') })
     expect(Number(headers['retry-after'])).toBeGreaterThan(0)
   }
 })
