@@ -57,6 +57,7 @@ export const account = {
       password: Password.optional(),
     }),
     output: Session,
+    created: () => '/account',
     errors: ['invalid_email', 'reserved_email', 'email_taken'],
     example: { email: 'agent@rackmail.net', first_name: 'Ada', last_name: 'Agent' },
     next: afterLogin,

@@ -142,6 +142,7 @@ export const invoices = {
       ...z.object(balanceFields).partial().shape,
       settlement: Settlement.optional(),
     }),
+    created: ({ invoice }) => `/invoices/${(invoice as { id: string }).id}`,
     errors: [
       'topup_pending',
       'payment_method_unavailable',

@@ -85,6 +85,8 @@ export interface Operation {
   errors: readonly ErrorCode[]
   /** An input that works, for documentation. */
   example: Record<string, unknown>
+  /** Where what a success has made can be read, below the base path, given the answer as it stands on the wire. */
+  created?: (answer: Record<string, unknown>) => string | undefined
   /** What to call after a success, given the answer as it stands on the wire and the input as it was sent. */
   next?: (answer: Record<string, unknown>, input: Record<string, unknown>) => NextStep[]
 }

@@ -74,6 +74,7 @@ export const orders = {
       service: Vps.nullable(),
       ...balanceFields,
     }),
+    created: ({ id, quote }) => (quote ? undefined : `/orders/${id}`),
     errors: [
       'unknown_product',
       'os_not_supported',

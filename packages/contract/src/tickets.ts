@@ -41,6 +41,7 @@ export const tickets = {
       service_id: Id('service').optional(),
     }),
     output: TicketDetail,
+    created: ({ id }) => `/tickets/${id}`,
     errors: ['ticket_limit'],
     example: { subject: 'Reverse DNS', body: 'Please set it to a.rackmail.net.' },
     next: (answer) => [

@@ -1,3 +1,4 @@
+import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { shareOf } from './database/pool.ts'
 import { createDispatch } from './dispatch.ts'
@@ -9,7 +10,9 @@ import type { Services } from './services.ts'
 import { createSlots } from './slots.ts'
 import { registerCheckout } from './transport/checkout.ts'
 import { registerConsole } from './transport/console.ts'
+import { registerDocuments, registerOpenapi } from './transport/documents.ts'
 import { registerEventStream } from './transport/event-stream.ts'
+import { allowBrowsers } from './transport/for-browsers.ts'
 import { createMcp } from './transport/mcp.ts'
 import { registerOtherForms } from './transport/other-forms.ts'
 import { registerOtherRoutes } from './transport/other-routes.ts'
@@ -18,7 +21,7 @@ import { registerPreviews } from './transport/previews.ts'
 import { readOnAfterAnswers } from './transport/read-on.ts'
 import { registerRest } from './transport/rest.ts'
 import { registerSandboxFiles } from './transport/sandbox-files.ts'
-import { createServer } from './transport/server.ts'
+import { createServer, nothingAt } from './transport/server.ts'
 import { endSlowBodies } from './transport/slow-bodies.ts'
 import { registerUpgrades, type Upgrade } from './transport/upgrades.ts'
 import { version } from './version.ts'
@@ -41,7 +44,18 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   const passOn = passOnSandboxes(app, services)
   registerEventStream(app, services, dispatch)
   registerOtherForms(app, dispatch)
-  registerRest(app, dispatch)
+  app.register(
+    async (scope) => {
+      await allowBrowsers(scope)
+      scope.setNotFoundHandler((request) => {
+        throw nothingAt(request)
+      })
+      await registerRest(scope, dispatch)
+      await registerOpenapi(scope, services)
+    },
+    { prefix: basePath },
+  )
+  registerDocuments(app, services)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
   registerCheckout(app, Object.create(services, { db: { value: shared } }))
   registerSandboxFiles(app, services, dispatch)

@@ -31,7 +31,7 @@ test('default: an e-mail address is enough, and the token works at once', async 
   const me = await service.ask('GET', '/account', { token: body.token })
   expect(me.body).toMatchObject(body.account)
   expect(me.headers['x-token-expires-at']).toBe('2027-01-31T12:00:00.000Z')
-  expect(me.headers['cache-control']).toBe('no-store')
+  expect(me.headers['cache-control']).toBe('private, no-cache')
 })
 
 test('behavior: names are kept, trimmed; an empty one is none', async () => {

@@ -139,7 +139,7 @@ describe('GET /events, streamed', () => {
     const strangers = { db: service.services.db, limiter }
     const dispatch = createDispatch(service.services, { handlers, paidHandlers }, limiter, strangers)
     registerEventStream(app, service.services, dispatch, { heartbeatMs: 50 })
-    registerRest(app, dispatch)
+    app.register((scope) => registerRest(scope, dispatch), { prefix: basePath })
     await app.listen({ host: '127.0.0.1', port: 0 })
     const stream = await connect(
       token,

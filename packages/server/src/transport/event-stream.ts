@@ -64,7 +64,7 @@ export function registerEventStream(
       return reply.code(refusal.status).headers(refusal.headers).send(refusal.body)
     }
 
-    const out = beginEvents(request, reply, headers)
+    const out = beginEvents(reply, headers)
     try {
       await follow(services, out, {
         token: token!,

@@ -1,16 +1,13 @@
-import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Readiness } from '../readiness.ts'
 import type { Services } from '../services.ts'
-import { docsPage, llmsText } from './docs.ts'
 import type { ServeMcp } from './mcp.ts'
-import { openapi } from './openapi.ts'
 import { bearerToken } from './rest.ts'
 
 /**
- * The routes that are no operation: health, the agent endpoint, documentation, the key of receipts, and the demo's faucet. The
- * checkout pages have a file of their own.
+ * The routes that are no operation: health, the agent endpoint, and the demo's faucet. Documents and the checkout pages
+ * have files of their own.
  */
 export function registerOtherRoutes(
   app: FastifyInstance,
@@ -25,30 +22,7 @@ export function registerOtherRoutes(
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' })
   })
 
-  const document = { ...openapi(), servers: [{ url: config.publicUrl + basePath }] }
-  app.get(`${basePath}/openapi.json`, async () => document)
-  const docs = docsPage(config.publicUrl)
-  app.get('/docs', async (_request, reply) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .header(
-        'content-security-policy',
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      )
-      .send(docs),
-  )
   app.get('/', async (_request, reply) => reply.redirect('/docs'))
-  const llms = llmsText(config.publicUrl)
-  app.get('/llms.txt', async (_request, reply) => reply.type('text/plain; charset=utf-8').send(llms))
-  app.get('/.well-known/mcp.json', async () => ({
-    name: 'coinrack',
-    description: 'Virtual servers, prepaid in stablecoins, without identity check',
-    url: `${config.publicUrl}/mcp`,
-    transport: 'streamable-http',
-  }))
-
-  // RFC 7517: the key that receipts are signed with.
-  app.get('/.well-known/jwks.json', async () => ({ keys: [services.receiptKey.publicJwk] }))
 
   app.route({
     method: ['GET', 'POST', 'DELETE'],

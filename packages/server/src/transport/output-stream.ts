@@ -24,7 +24,7 @@ export async function streamAnswer(
   const gone = goneOf(request, closing)
   let hasBegun = false
   const write = (text: string) => {
-    if (!hasBegun) beginEvents(request, reply)
+    if (!hasBegun) beginEvents(reply)
     hasBegun = true
     return writeEvent(reply.raw, text, gone, STUCK_MS)
   }

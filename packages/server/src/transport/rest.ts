@@ -7,17 +7,29 @@ import type { OutputStream } from '../handler.ts'
 import { streamAnswer, wantsStream } from './output-stream.ts'
 import { needsSandboxes } from './pass-on.ts'
 import { paymentHeaders } from './payment-headers.ts'
+import { answerUnchanged, NO_STORE } from './unchanged.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Every operation of the contract as a route below the base path, its aliases included. */
-export function registerRest(app: FastifyInstance, dispatch: Dispatch): void {
+/** Every operation of the contract as a route of this scope, which has the base path; its aliases included. */
+export async function registerRest(scope: FastifyInstance, dispatch: Dispatch): Promise<void> {
   const closing = new AbortController()
-  app.addHook('preClose', async () => closing.abort())
+  scope.addHook('preClose', async () => closing.abort())
   const served = new Map<string, Set<string>>()
-  for (const [name, op] of operationList) {
+  await scope.register(async (reads) => {
+    await answerUnchanged(reads)
+    serve(reads, ({ method }) => method === 'GET')
+  })
+  serve(scope, ({ method }) => method !== 'GET')
+  for (const [url, methods] of served) refuseOtherMethods(scope, url, methods)
+
+  function serve(app: FastifyInstance, isServed: (op: Operation) => boolean): void {
+    for (const [name, op] of operationList) if (isServed(op)) serveOne(app, name, op)
+  }
+
+  function serveOne(app: FastifyInstance, name: OperationName, op: Operation): void {
     for (const path of [op.path, ...(op.aliases ?? [])]) {
-      const url = basePath + path.replace(/{(\w+)}/g, ':$1')
+      const url = path.replace(/{(\w+)}/g, ':$1')
       const methods = served.get(url) ?? new Set()
       served.set(url, methods.add(op.method))
       // A HEAD runs the handler and drops its answer: not of one that shows a password once.
@@ -28,6 +40,8 @@ export function registerRest(app: FastifyInstance, dispatch: Dispatch): void {
         url,
         exposeHeadRoute,
         config: { onMachines: needsSandboxes(op) },
+        // Whatever may hold a secret is never compressed.
+        ...(op.method === 'GET' && op.effect !== 'read' ? { compress: false } : {}),
         ...(op.bodyBytes === undefined ? {} : { bodyLimit: op.bodyBytes }),
         handler: async (request, reply) => {
           if (!wantsStream(op, request)) return send(reply, op, await ask(dispatch, name, op, request))
@@ -39,7 +53,6 @@ export function registerRest(app: FastifyInstance, dispatch: Dispatch): void {
       })
     }
   }
-  for (const [url, methods] of served) refuseOtherMethods(app, url, methods)
 }
 
 function refuseOtherMethods(app: FastifyInstance, url: string, served: ReadonlySet<string>) {
@@ -108,11 +121,20 @@ function parseBody(text: unknown): Record<string, unknown> {
 }
 
 function send(reply: FastifyReply, op: Operation, { status, body, headers }: Answer) {
-  reply.code(status).headers({ 'cache-control': 'no-store', ...headers })
+  reply.code(status).headers({ 'cache-control': keeping(op, status, body), ...headers })
+  const created = status === 200 && op.created?.(body)
+  if (created) reply.header('location', basePath + created)
   if (op.x402) reply.headers(paymentHeaders(body))
   if (!op.list || status !== 200) return reply.send(body)
   linkToNext(reply, body)
   return reply.send(body.items)
+}
+
+/** Who may keep an answer: what is read can be kept by those who ask whether it is still the same. */
+function keeping(op: Operation, status: number, body: Record<string, unknown>): string {
+  if (op.method !== 'GET' || status !== 200) return NO_STORE
+  if (typeof body.root_password === 'string') return NO_STORE
+  return op.access === 'public' ? 'no-cache' : 'private, no-cache'
 }
 
 /** Where an answer that shows only its items goes on. */

@@ -8,6 +8,7 @@ import { inWords } from '../sandboxes/ask-sandbox.ts'
 import { type ByteRange, downloadFile, tooLarge, uploadFile } from '../sandboxes/carry-file.ts'
 import { isGoodLink } from '../sandboxes/file-links.ts'
 import type { Services } from '../services.ts'
+import { allowBrowsers, headersSoFar } from './for-browsers.ts'
 import { bearerToken } from './rest.ts'
 
 type FileRequest = FastifyRequest<{
@@ -20,37 +21,41 @@ type FileRequest = FastifyRequest<{
  * `/sandboxes/{id}/files/content` below the base path for whoever has a token that could get one.
  */
 export function registerSandboxFiles(app: FastifyInstance, services: Services, dispatch: Dispatch): void {
-  app.register(async (scope) => {
-    // Whatever it is called: the bytes go on as they come.
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    for (const method of ['GET', 'PUT'] as const) {
-      const carry = method === 'GET' ? download : upload
-      const route = {
-        method,
-        bodyLimit: LARGEST_FILE_BYTES,
-        exposeHeadRoute: false,
-        config: { onMachines: true },
-      }
-      scope.route({
-        ...route,
-        url: '/sandbox-files/:id',
-        handler: async (request: FileRequest, reply) => {
-          const path = await checkLink(services, method, request)
-          return carry(services, request.params.id, path, request, reply)
-        },
-      })
-      scope.route({
-        ...route,
-        url: `${basePath}/sandboxes/:id/files/content`,
-        handler: async (request: FileRequest, reply) => {
-          const { status, headers, body } = await askForLink(dispatch, method, request)
-          if (status !== 200) return reply.code(status).headers(headers).send(body)
-          return carry(services, request.params.id, request.query.path!, request, reply)
-        },
-      })
-    }
+  registerFiles(app, { prefix: '/sandbox-files', url: '/:id' }, async (method, request, reply) => {
+    const path = await checkLink(services, method, request)
+    return carry[method](services, request.params.id, path, request, reply)
   })
+  const below = { prefix: `${basePath}/sandboxes`, url: '/:id/files/content' }
+  registerFiles(app, below, async (method, request, reply) => {
+    const { status, headers, body } = await askForLink(dispatch, method, request)
+    if (status !== 200) return reply.code(status).headers(headers).send(body)
+    return carry[method](services, request.params.id, request.query.path!, request, reply)
+  })
+}
+
+function registerFiles(
+  app: FastifyInstance,
+  { prefix, url }: { prefix: string; url: string },
+  handle: (method: 'GET' | 'PUT', request: FileRequest, reply: FastifyReply) => Promise<unknown>,
+): void {
+  app.register(
+    async (scope) => {
+      await allowBrowsers(scope)
+      // Whatever it is called: the bytes go on as they come.
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+      for (const method of ['GET', 'PUT'] as const)
+        scope.route({
+          method,
+          url,
+          bodyLimit: LARGEST_FILE_BYTES,
+          exposeHeadRoute: false,
+          config: { onMachines: true },
+          handler: (request: FileRequest, reply) => handle(method, request, reply),
+        })
+    },
+    { prefix },
+  )
 }
 
 async function checkLink(
@@ -119,6 +124,7 @@ async function download(
         reply.hijack()
         const { size, range } = file
         reply.raw.writeHead(range ? 206 : 200, {
+          ...headersSoFar(reply),
           'content-type': 'application/octet-stream',
           'content-length': range ? range.end - range.start + 1 : size,
           'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(basename(path))}`,
@@ -126,8 +132,6 @@ async function download(
           ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${size}` }),
           'cache-control': 'no-store',
           'content-security-policy': 'sandbox',
-          'x-content-type-options': 'nosniff',
-          'x-request-id': request.id,
         })
         return reply.raw
       },
@@ -140,6 +144,8 @@ async function download(
   }
   return reply
 }
+
+const carry = { GET: download, PUT: upload }
 
 /** RFC 9110, 14.1.2: one range; what cannot be satisfied is as if it had not been asked for. */
 export function parseRange(header: string, size: number): ByteRange | undefined {

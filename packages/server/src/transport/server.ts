@@ -63,9 +63,7 @@ export function createServer(
   return app
 
   function nothingHere(request: FastifyRequest, reply: FastifyReply) {
-    const path = request.url.split('?')[0]!.slice(0, 200)
-    const message = `There is nothing at ${path}; see ${basePath}/openapi.json`
-    return refuse(request, reply, new OperationError('not_found', message))
+    return refuse(request, reply, nothingAt(request))
   }
   function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown) {
     const { status, headers, body } = failureAnswer(services, error, request.id)
@@ -74,6 +72,12 @@ export function createServer(
       .headers({ ...commonHeaders(request), ...headers })
       .send(body)
   }
+}
+
+/** What a request for a path without a route is answered. */
+export function nothingAt({ url }: FastifyRequest): OperationError {
+  const path = url.split('?')[0]!.slice(0, 200)
+  return new OperationError('not_found', `There is nothing at ${path}; see ${basePath}/openapi.json`)
 }
 
 const commonHeaders = ({ id }: FastifyRequest) => ({

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { headersSoFar } from './for-browsers.ts'
 
 /*
  * Server-Sent Events, as the HTML standard writes them: what every stream of them shares.
@@ -12,19 +13,14 @@ export const HEARTBEAT = ': still here\n\n'
 const STUCK_MS = 30_000
 
 /** Takes the answer over from the server and begins the stream. */
-export function beginEvents(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  headers: Record<string, string> = {},
-): ServerResponse {
+export function beginEvents(reply: FastifyReply, headers: Record<string, string> = {}): ServerResponse {
   reply.hijack()
   reply.raw.writeHead(200, {
+    ...headersSoFar(reply),
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
-    'x-content-type-options': 'nosniff',
-    'x-request-id': request.id,
   })
   return reply.raw
 }

@@ -1,0 +1,26 @@
+import compress from '@fastify/compress'
+import etag from '@fastify/etag'
+import type { FastifyInstance } from 'fastify'
+
+/** Below it a compressed answer is hardly smaller. */
+const WORTH_COMPRESSING_BYTES = 1024
+
+/** Answers that nobody may keep, since a secret stands in them or they are no answer to keep. */
+export const NO_STORE = 'no-store'
+
+/**
+ * Makes the reads of this scope cheap for those who repeat them: an `ETag`, 304 for whoever has the same already
+ * (RFC 9110, 8.8.3), and compression. For reads alone (docs/decisions/0164-cheap-reads-for-browsers.md). Before the routes.
+ */
+export async function answerUnchanged(scope: FastifyInstance): Promise<void> {
+  // Weak, as a compressed answer has the same one.
+  await scope.register(etag, { algorithm: 'sha256', weak: true })
+  scope.addHook('onSend', async (_request, reply) => {
+    if (reply.statusCode >= 400 || reply.getHeader('cache-control') === NO_STORE) reply.removeHeader('etag')
+  })
+  await scope.register(compress, {
+    encodings: ['br', 'gzip'],
+    threshold: WORTH_COMPRESSING_BYTES,
+    globalDecompression: false,
+  })
+}
