@@ -1,10 +1,11 @@
-import { rateSettings, type Setting, settings } from './config-settings.ts'
+import { rateSettings } from './config-rates.ts'
+import { type Setting, settings } from './config-settings.ts'
 
 /** `docs/configuration.md`, from the declaration of the settings. */
 export function configDocument(): string {
   return `# Configuration
 
-<!-- Generated from packages/server/src/config-settings.ts by \`npm run generate\`. -->
+<!-- Generated from packages/server/src/config-settings.ts and config-rates.ts by \`npm run generate\`. -->
 
 Settings come from the environment and from one optional file of \`KEY=value\` lines; the environment wins.
 The file is \`COINRACK_CONFIG\` when that is set, else \`coinrack.env\` in the data folder, else \`coinrack.env\` in the

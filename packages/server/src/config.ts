@@ -1,13 +1,8 @@
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { privateKeyToAddress } from 'viem/accounts'
-import {
-  CONFIG_FILE_SETTING,
-  type rateClasses,
-  rateSettings,
-  type Setting,
-  settings,
-} from './config-settings.ts'
+import { type rateClasses, rateSettings } from './config-rates.ts'
+import { CONFIG_FILE_SETTING, type Setting, settings } from './config-settings.ts'
 import { HIGHEST_PORT, type Rate } from './config-values.ts'
 
 type Value<S> = S extends Setting<infer T> ? (S extends { default: string } ? T : T | undefined) : never

@@ -1,6 +1,6 @@
 import type { NextStep } from '@coinrack/contract/wire.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
-import { rateSettings } from '../config-settings.ts'
+import { rateSettings } from '../config-rates.ts'
 import type { Handler } from '../handler.ts'
 import { balanceView } from '../ledger/balance-view.ts'
 
