@@ -44,7 +44,7 @@ beforeAll(async () => {
     await runCommand('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m,mode=711`, 'tmpfs', dataFolder])
     await prepareDataFolder(dataFolder, user)
   }
-  const { url } = await startEmbeddedPostgres({ dataFolder, cacheFolder, user })
+  const { url } = await start()
   const clock = { now: () => new Date() }
   world = await createTestWorld(
     { databaseUrl: url, clock },
@@ -66,6 +66,7 @@ afterAll(async () => {
   await rm(parent, { recursive: true })
 })
 
+const start = () => startEmbeddedPostgres({ dataFolder, cacheFolder, user })
 const ask = (method: 'GET' | 'POST', path: string, payload?: object) =>
   app.inject({
     method,
@@ -123,7 +124,7 @@ test('error: while the database is away every surface says 503 and when to come 
   expect((await app.inject({ url: '/healthz' })).statusCode).toBe(200)
 
   const told: string[] = []
-  onTestFinished(keepEmbeddedPostgres({ dataFolder, cacheFolder, user }, (message) => told.push(message)))
+  onTestFinished(keepEmbeddedPostgres(dataFolder, start, (message) => told.push(message)))
   await vi.waitFor(async () => expect((await ask('GET', '/balance')).statusCode).toBe(200), 60_000)
   // A second time, now that it is watched.
   const killed = await postmaster()
@@ -144,7 +145,7 @@ test('error: while the database is away every surface says 503 and when to come 
 test.runIf(isRoot)(
   'error: on a full disk a write is 503 and readiness says so; with room again it is done',
   async () => {
-    onTestFinished(keepEmbeddedPostgres({ dataFolder, cacheFolder, user }, () => {}))
+    onTestFinished(keepEmbeddedPostgres(dataFolder, start, () => {}))
     const filler = join(dataFolder, 'filler')
     const file = await open(filler, 'w')
     const block = Buffer.alloc(2 ** 20)

@@ -83,16 +83,14 @@ async function main(): Promise<void> {
   const log = pino({ level: config.logLevel })
   for (const warning of config.warnings) log.warn(warning)
 
+  const startPostgres = () => startEmbeddedPostgres({ dataFolder, cacheFolder, user, onProgress: say })
   const [postgres, chains] = await Promise.all([
-    config.databaseUrl ??
-      startEmbeddedPostgres({ dataFolder, cacheFolder, user, onProgress: say }).then(({ url }) => url),
+    config.databaseUrl ?? startPostgres().then(({ url }) => url),
     openChains(config, user, say),
   ])
   const endWatch = config.databaseUrl
     ? async () => {}
-    : keepEmbeddedPostgres({ dataFolder, cacheFolder, user }, (message, error) =>
-        log.warn({ err: error }, message),
-      )
+    : keepEmbeddedPostgres(dataFolder, startPostgres, (message, error) => log.warn({ err: error }, message))
   const db = openPool(postgres, {
     size: POOL_SIZE,
     onError: (error) => log.error({ err: error }, 'Database connection'),

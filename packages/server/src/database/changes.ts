@@ -1,11 +1,10 @@
 import pg from 'pg'
+import { EVERYTHING } from '../everything.ts'
 import type { Queryable } from './transaction.ts'
 
 const CHANNEL = 'coinrack_change'
 const RECONNECT_MS = 1_000
 const CONNECT_MS = 10_000
-/** The topic of everything: the connection was lost for a while, and anything may have changed meanwhile. */
-export const EVERYTHING = '*'
 
 /** Tells whoever waits, on any replica, that something changed: the identifier of the thing is the topic. */
 export interface Changes {

@@ -3,28 +3,29 @@ import { adoptDetached } from '@coinrack/host/detached-process.ts'
 import { lockFile } from '@coinrack/host/file-lock.ts'
 import { dataLayout } from '../data-layout.ts'
 import { inTurn } from '../in-turn.ts'
-import { type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded.ts'
 
 const LOOK_MS = 500
 
 /**
  * Starts the PostgreSQL of a data folder again whenever it has ended, however that came: of several services on the folder
  * one does. What was committed is there again.
+ * @param start as the service started it
  * @param onEvent told of each end and of each start that failed; that is tried again
  * @returns what ends the watch; PostgreSQL goes on
  */
 export function keepEmbeddedPostgres(
-  options: EmbeddedPostgresOptions,
+  dataFolder: string,
+  start: () => Promise<unknown>,
   onEvent: (message: string, error?: Error) => void,
 ): () => Promise<void> {
-  const { postgresPidFile, postgresWatchPidFile, startingPidFile } = dataLayout(options.dataFolder)
+  const { postgresPidFile, postgresWatchPidFile, startingPidFile } = dataLayout(dataFolder)
   const restart = async () => {
     // A service that is starting brings it up by itself.
     const { lock } = await lockFile(startingPidFile)
     if (!lock) return
     try {
       onEvent('PostgreSQL has ended, and is started again')
-      await startEmbeddedPostgres(options)
+      await start()
       onEvent('PostgreSQL takes connections again')
     } finally {
       await lock.release()

@@ -1,5 +1,5 @@
 import { repeat } from '../background.ts'
-import { EVERYTHING } from '../database/changes.ts'
+import { EVERYTHING } from '../everything.ts'
 import type { Services } from '../services.ts'
 import { expireInvoices } from './expire-invoices.ts'
 import { type ChainReport, depositWatcher } from './watch-deposits.ts'
