@@ -76,9 +76,10 @@ function receipt(): string {
 }
 
 /** A customer's program: a write, a list of two pages, files of a sandbox, an event stream, and a receipt. */
+const SDK = './sdk/index.js'
 const PROGRAM = `
 import { readFileSync } from 'node:fs'
-import { createClient, CoinrackError, formatUsd, Sandbox, verifyReceipt } from './sdk/index.js'
+import { createClient, CoinrackError, formatUsd, Sandbox, verifyReceipt } from '${SDK}'
 const sent = []
 const file = (name) => ({ path: name, type: 'file', size: 1, mode: '0644', user: 'user', group: 'user', modified_at: '2026-02-01T12:00:00.000Z', target: null })
 const next = (cursor) => ({ link: '</api/v1/eqvps/x?cursor=' + cursor + '>; rel="next"' })

@@ -25,39 +25,61 @@ import { vps } from './vps.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
+/** What operations are about, as documentation groups them. */
+export const subjects = {
+  Guide: 'Where to begin',
+  Account: 'Register, log in, passwords, tokens with budgets',
+  Catalog: 'What is sold, and what customers say of it',
+  Balance: 'Prepaid money: invoices, payments, receipts, statement',
+  VPS: 'Order and run virtual servers',
+  Sandboxes: 'Run code in sandboxes that are paid by the second',
+  Events: 'What has happened, as a list, a stream or webhooks',
+  Support: 'Ask the operator',
+  Delegations: 'Let another account operate a VPS',
+} as const
+
+export type Subject = keyof typeof subjects
+
+type About<O, S extends Subject> = { [N in keyof O]: O[N] & { subject: S } }
+
+const about = <const O extends Record<string, object>, S extends Subject>(subject: S, declared: O) =>
+  Object.fromEntries(
+    Object.entries(declared).map(([name, op]) => [name, { ...op, subject }]),
+  ) as unknown as About<O, S>
+
 /** The table of contents of the whole service, in the order in which a newcomer needs it. */
 export const operations = {
-  ...guide,
-  ...account,
-  ...tokens,
-  ...sshKeys,
-  ...catalog,
-  ...balance,
-  ...invoices,
-  ...receipts,
-  ...orders,
-  ...vps,
-  ...billing,
-  ...network,
-  ...control,
-  ...work,
-  ...metrics,
-  ...console,
-  ...snapshots,
-  ...sandboxes,
-  ...sandboxWork,
-  ...sandboxFiles,
-  ...sandboxPorts,
-  ...events,
-  ...webhooks,
-  ...tickets,
-  ...delegations,
+  ...about('Guide', guide),
+  ...about('Account', account),
+  ...about('Account', tokens),
+  ...about('VPS', sshKeys),
+  ...about('Catalog', catalog),
+  ...about('Balance', balance),
+  ...about('Balance', invoices),
+  ...about('Balance', receipts),
+  ...about('VPS', orders),
+  ...about('VPS', vps),
+  ...about('VPS', billing),
+  ...about('VPS', network),
+  ...about('VPS', control),
+  ...about('VPS', work),
+  ...about('VPS', metrics),
+  ...about('VPS', console),
+  ...about('VPS', snapshots),
+  ...about('Sandboxes', sandboxes),
+  ...about('Sandboxes', sandboxWork),
+  ...about('Sandboxes', sandboxFiles),
+  ...about('Sandboxes', sandboxPorts),
+  ...about('Events', events),
+  ...about('Events', webhooks),
+  ...about('Support', tickets),
+  ...about('Delegations', delegations),
 }
 
 export type Operations = typeof operations
 export type OperationName = keyof Operations
 
-export const operationList = Object.entries(operations) as [OperationName, Operation][]
+export const operationList = Object.entries(operations) as [OperationName, Operation & { subject: Subject }][]
 
 /** REST lives below `{origin}` + this path. */
 export const basePath = '/api/v1/eqvps'

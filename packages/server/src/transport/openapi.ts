@@ -5,37 +5,21 @@ import {
   errors,
   resourceErrors,
 } from '@coinrack/contract/errors.ts'
-import { basePath, type OperationName, operationList } from '@coinrack/contract/index.ts'
+import {
+  basePath,
+  type OperationName,
+  operationList,
+  type Subject,
+  subjects,
+} from '@coinrack/contract/index.ts'
 import { type Operation, pathInputs, resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import { ErrorBody } from '@coinrack/contract/wire.ts'
-import { wireSchema } from './wire-schema.ts'
+import { headersOf, refer, responseHeaders } from './openapi-headers.ts'
+import { describeWebhooks } from './openapi-webhooks.ts'
+import { namedSchemas, wireSchema } from './wire-schema.ts'
 
 /** Of the interface, not of the software: it changes when a client would notice. */
 const INTERFACE_VERSION = '1.0.0'
-
-const TAGS = [
-  {
-    name: 'Account',
-    description: 'Register, log in, passwords, tokens with budgets',
-    paths: /^\/(auth|account|tokens)/,
-  },
-  {
-    name: 'Catalog',
-    description: 'What is sold, and what customers say of it',
-    paths: /^\/(products|reviews)/,
-  },
-  {
-    name: 'Balance',
-    description: 'Prepaid money: invoices, payments, statement',
-    paths: /^\/(balance|invoices)/,
-  },
-  {
-    name: 'VPS',
-    description: 'Order and run virtual servers',
-    paths: /^\/(orders|services|operations|ssh-keys)/,
-  },
-  { name: 'Guide', description: 'Where to begin', paths: /^\// },
-]
 
 type Json = Record<string, unknown>
 
@@ -57,16 +41,18 @@ export function openapi(): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: basePath, description: 'Below the address of the service' }],
-    tags: TAGS.map(({ name, description }) => ({ name, description })),
+    tags: Object.entries(subjects).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: describeWebhooks(),
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-      schemas: { Error: wireSchema(ErrorBody) },
+      headers: responseHeaders,
+      schemas: { Error: wireSchema(ErrorBody), ...namedSchemas() },
     },
   }
 }
 
-function describe(operationId: string, name: OperationName, op: Operation): Json {
+function describe(operationId: string, name: OperationName, op: Operation & { subject: Subject }): Json {
   const { properties, required } = wireSchema(op.input) as {
     properties: Record<string, Json>
     required?: string[]
@@ -87,7 +73,7 @@ function describe(operationId: string, name: OperationName, op: Operation): Json
     operationId,
     summary: op.summary,
     description: `${op.description}\n\nAs a tool: \`${toolName(name)}\`.`,
-    tags: [TAGS.find(({ paths }) => paths.test(op.path))!.name],
+    tags: [op.subject],
     security: op.access === 'public' ? [] : [{ token: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(inBody.length > 0 ? { requestBody: body(op, properties, inBody, required) } : {}),
@@ -127,6 +113,7 @@ function success(op: Operation): Json {
   const item = wireSchema(op.output)
   return {
     description: op.list ? 'A page; the next one is in the Link header' : 'Success',
+    headers: headersOf(op),
     content: { 'application/json': { schema: op.list ? { type: 'array', items: item } : item } },
   }
 }
@@ -146,6 +133,7 @@ function failures(op: Operation): Json {
       .map(([status, group]) => [
         status,
         {
+          ...(status === 429 || status === 503 ? { headers: refer('Retry-After') } : {}),
           description: group.map((code) => `\`${code}\`: ${errors[code].fix}`).join('\n'),
           content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
         },

@@ -1,0 +1,35 @@
+import { eventTypes } from '@coinrack/contract/events.ts'
+import { expect, test } from 'vitest'
+import { openapi } from './openapi.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
+const document = openapi() as any
+// biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
+const all: any[] = Object.values(document.paths).flatMap((path) => Object.values(path as object))
+
+test('behavior: each operation stands with its subject, and one alone is where to begin', () => {
+  expect(all.filter(({ tags }) => tags[0] === 'Guide').map(({ operationId }) => operationId)).toEqual([
+    'getStarted',
+  ])
+  expect(document.paths['/sandboxes/{id}'].get.tags).toEqual(['Sandboxes'])
+  expect(document.paths['/webhooks'].post.tags).toEqual(['Events'])
+})
+
+test('behavior: a VPS is described once, and once with its details, and referred to elsewhere', () => {
+  expect(JSON.stringify(document).split('"ssh_ready":{').length - 1).toBe(2)
+  expect(document.paths['/services'].get.responses[200].content['application/json'].schema.items).toEqual({
+    $ref: '#/components/schemas/VPS',
+  })
+  expect(document.components.schemas.VPS.properties.ssh_ready).toBeDefined()
+  expect(document.components.schemas.Plan.properties.slug.description).toEqual(expect.any(String))
+})
+
+test('behavior: headers of answers and every webhook are described', () => {
+  expect(document.paths['/orders'].post.responses[200].headers).toHaveProperty('Location')
+  expect(document.paths['/orders/list'].get.responses[200].headers).toMatchObject({
+    Link: { $ref: '#/components/headers/Link' },
+    ETag: { $ref: '#/components/headers/ETag' },
+  })
+  expect(document.paths['/orders'].post.responses[429].headers).toHaveProperty('Retry-After')
+  expect(Object.keys(document.webhooks)).toEqual(Object.keys(eventTypes))
+})
