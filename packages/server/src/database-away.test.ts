@@ -54,7 +54,12 @@ beforeAll(async () => {
   await migrate(services.db)
   app = createApp(services, createReadiness(services), createMetrics())
   endReconcilers = runReconcilers(services)
-  token = (await ask('POST', '/auth/register', { email: 'first@rackmail.net' })).json().token
+  // A machine that is busy may take longer for a connection than a request waits.
+  token = await vi.waitFor(async () => {
+    const reply = await ask('POST', '/auth/register', { email: 'first@rackmail.net' })
+    expect(reply.statusCode).toBe(200)
+    return reply.json().token
+  }, 60_000)
 }, 120_000)
 
 afterAll(async () => {
@@ -157,7 +162,8 @@ test.runIf(isRoot)(
     let refused = await write(0)
     for (let index = 1; refused.statusCode === 200 && index < 500; index++) refused = await write(index)
     expect(refused.statusCode).toBe(503)
-    expect(refused.json().code).toBe('storage_full')
+    // PostgreSQL ends itself when it is its own log that cannot grow, and is then away until there is room.
+    expect(['storage_full', 'unavailable']).toContain(refused.json().code)
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
     await rm(filler)
     await vi.waitFor(async () => expect((await ask('GET', '/balance')).statusCode).toBe(200), 60_000)
