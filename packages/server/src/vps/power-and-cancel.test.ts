@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../ledger/testing.ts'
@@ -236,6 +237,8 @@ describe('cancel', () => {
     const { db } = service.services
     const connect = db.connect.bind(db) as (...given: unknown[]) => Promise<pg.PoolClient>
     let cancelled = false
+    // It is the customer who cancels, and no part of the transaction that waits for it.
+    const customerCancels = AsyncResource.bind(() => cancel({ mode: 'immediate', confirm: 'web' }))
     // Between its look and its writing: the customer cancels.
     db.connect = (async (...given: unknown[]) => {
       const client = await connect(...given)
@@ -244,7 +247,7 @@ describe('cancel', () => {
       client.query = (async (text: string, ...rest: unknown[]) => {
         if (!cancelled && text.startsWith('update vps set status')) {
           cancelled = true
-          await cancel({ mode: 'immediate', confirm: 'web' })
+          await customerCancels()
         }
         return query(text, ...rest)
       }) as typeof client.query
