@@ -11,7 +11,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/postgres.ts'],
     testTimeout: 30_000,
-    hookTimeout: 120_000,
+    hookTimeout: 300_000,
     projects: [
       {
         extends: true,
@@ -24,7 +24,6 @@ export default defineConfig({
           include: ['test/**/*.test.ts', machines],
           exclude,
           fileParallelism: false,
-          hookTimeout: 300_000,
           sequence: { groupOrder: 1 },
         },
       },

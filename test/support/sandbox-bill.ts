@@ -28,7 +28,7 @@ export async function expectExactBill(
   }
   let charged = 0n
   for await (const { kind, amount, held_change } of customer.listTransactions.all({ limit: 100 }))
-    if (kind === 'charge') charged -= amount + held_change
+    if (kind === 'usage') charged -= amount + held_change
   expect(charged).toBe(due)
   expect(await customer.getBalance()).toMatchObject({
     balance: deposited - charged,

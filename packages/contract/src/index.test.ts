@@ -80,7 +80,7 @@ test.each(Object.entries(errors))(
   'default: error %s has a status of its kind and says what to do',
   (code, { status, fix }) => {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
-    expect([400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 429, 500, 502, 503]).toContain(status)
+    expect([400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 502, 503]).toContain(status)
     expect(fix).toMatch(/^[A-Z].*\.$/)
   },
 )

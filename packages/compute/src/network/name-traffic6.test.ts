@@ -7,7 +7,7 @@ import { closedNetwork, openNetwork, type SandboxNetwork } from '../sandbox-netw
 import { makeVpsId } from '../testing.ts'
 import { namespaceFile } from './addresses.ts'
 import { createMachineNetworks } from './machine-networks.ts'
-import { defaultEgress } from './machine-ruleset.ts'
+import { egressTo } from './testing.ts'
 import { BRIDGE, OUTSIDE6, PRIVATE6, ROUTER6, startBridgeWorld } from './testing-bridge-world.ts'
 import { type GuestStandIn, startGuestStandIn } from './testing-guest.ts'
 import { INTERNET, PRIVATE, startWorld } from './testing-world.ts'
@@ -16,7 +16,7 @@ import { INTERNET, PRIVATE, startWorld } from './testing-world.ts'
 
 const OWN = '2001:db8:ffff::207'
 const networks = createMachineNetworks(
-  { ...defaultEgress, resolvers: [PRIVATE] },
+  { ...egressTo('2001:db8::/32'), resolvers: [PRIVATE] },
   { info: () => {} },
   { bridge: BRIDGE },
 )

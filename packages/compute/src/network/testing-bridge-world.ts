@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { egressTo } from './testing.ts'
+import { takeTurn } from './testing-turn.ts'
 
 /*
  * A bridge of this host, with a namespace on it that plays the network to which the addresses of machines belong: its
@@ -33,8 +34,9 @@ const SERVE = `for (const port of [80, 25]) require('node:net').createServer((so
   socket.on('error', () => {}).end('caller ' + socket.remoteAddress.replace('::ffff:', '') + '\\n'))
   .listen(port, '::', () => console.log('ready'))`
 
-/** @returns what ends it */
+/** One at a time on a host: a second one waits. @returns what ends it */
 export async function startBridgeWorld(): Promise<() => Promise<void>> {
+  const endTurn = await takeTurn('bridge-world')
   const run = (line: string) => runCommand('sh', ['-ec', line])
   const remove = () => run(`ip link delete ${BRIDGE} || :; ip netns delete ${NAME} || :`)
   const inside = (line: string) => `ip -n ${NAME} ${line}; `
@@ -54,6 +56,7 @@ export async function startBridgeWorld(): Promise<() => Promise<void>> {
       `for far in ${OUTSIDE6} ${PRIVATE6}; do ip -6 route add $far via ${ROUTER6} dev ${BRIDGE}; done`,
   ).catch(async (error) => {
     await remove()
+    await endTurn()
     throw error
   })
   const child = spawn('ip', ['netns', 'exec', NAME, process.execPath, '-e', SERVE], {
@@ -63,6 +66,7 @@ export async function startBridgeWorld(): Promise<() => Promise<void>> {
   return async () => {
     child.kill('SIGKILL')
     await remove()
+    await endTurn()
   }
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { egressTo } from './testing.ts'
+import { takeTurn } from './testing-turn.ts'
 
 /*
  * A namespace that plays everything beyond this host: the internet, a private network, and the metadata address of
@@ -25,8 +26,9 @@ const NAME = `crworld${process.pid}`
 const LINK = `crw${process.pid}`
 const PORTS = ['80', '81', '25', '465', '587', '853']
 
-/** One at a time on a host: a second one fails, and leaves nothing. @returns what ends it */
+/** One at a time on a host: a second one waits. @returns what ends it */
 export async function startWorld(): Promise<() => Promise<void>> {
+  const endTurn = await takeTurn('world')
   const run = (line: string) => runCommand('sh', ['-ec', line])
   const remove = () => run(`ip link delete ${LINK} || :; ip netns delete ${NAME} || :`)
   const beyond = [ELSEWHERE, PRIVATE, METADATA]
@@ -41,6 +43,7 @@ export async function startWorld(): Promise<() => Promise<void>> {
       beyond.map((address) => `ip route add ${address}/32 via ${INTERNET}; `).join(''),
   ).catch(async (error) => {
     await remove()
+    await endTurn()
     throw error
   })
   const script = join(import.meta.dirname, 'testing-world-servers.ts')
@@ -52,6 +55,7 @@ export async function startWorld(): Promise<() => Promise<void>> {
   return async () => {
     child.kill('SIGKILL')
     await remove()
+    await endTurn()
   }
 }
 

@@ -17,7 +17,7 @@ export function registerDocuments(app: FastifyInstance, services: Services): voi
         .type('text/html; charset=utf-8')
         .header(
           'content-security-policy',
-          "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'",
+          "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'",
         )
         .send(docs),
     )

@@ -124,7 +124,7 @@ describe('GET /events, streamed', () => {
       ])
       return answer
     })
-    registerRest(app, dispatch)
+    app.register((scope) => registerRest(scope, dispatch), { prefix: basePath })
     const reply = await app.inject({
       url: `${basePath}/events`,
       headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },

@@ -215,3 +215,33 @@ test('default: the view of the machine where it gives one: memory as free shows 
   expect(rows.map(({ cpu_ms }) => cpu_ms)).toEqual([null, 1_500n, 1_500n, 1_500n])
   id = before
 })
+
+test('behavior: a guest that is slow to answer leaves a gap; one that is silent for minutes is seen from the host', async () => {
+  const { body } = await service.ask('POST', '/orders', {
+    token: (await service.customer(10_000_000n)).token,
+    body: { product: 'nano', os_id: 1 },
+  })
+  const [before, own] = [id, body.service_id]
+  await service.reconcile()
+  id = own
+  used = { ...zero }
+  const sampler = createSampler(service.services)
+  service.guests.setUsage(own, { memoryUsedBytes: 53 * MIB, cpu: { busyMs: 0, totalMs: 90_000 } })
+  const memory = async () => {
+    const { rows } = await service.services.db.query<{ memory_mb: number }>(
+      'select memory_mb from vps_metric where vps_id = $1 and part < 4 order by at',
+      [own],
+    )
+    return rows.map(({ memory_mb }) => memory_mb)
+  }
+  await live(30, sampler)
+  service.guests.silence(own, true)
+  await live(30, sampler)
+  service.guests.silence(own, false)
+  await live(15, sampler)
+  expect(await memory()).toEqual([53, 53, 53])
+  service.guests.silence(own, true)
+  await live(315, sampler)
+  expect(await memory()).toEqual([53, 53, 53, 200, 200])
+  id = before
+})

@@ -18,7 +18,10 @@ const STARTED_LATELY_MS = 2 * STEP_S * 1000
 /** A host answers about many machines at once, but not about all. */
 const AT_ONCE = 32
 const MIB = 1024 ** 2
-/** A machine in which nobody answers is not asked again for so long: waiting for it would take time from the others. */
+/**
+ * A machine in which nobody has answered for so long is not asked again for as long: waiting for it would take time
+ * from the others.
+ */
 const SILENT_MS = 5 * 60_000
 
 /** What machines said of themselves last, by id; for whoever shows the present moment. */
@@ -108,8 +111,10 @@ async function readOne(
   const { id: vpsId, vcpus, memory_mb } = machine
   try {
     const seen = await driver.observe(vpsId)
-    const guest = seen.sshReady ? await askGuest(services, machine, known.silentUntil) : undefined
+    const guest = seen.sshReady ? await askGuest(services, machine, known) : undefined
     const at = clock.now().getTime()
+    // It is only slow: what the host sees, between two answers of its own, would look like a jump.
+    if (!guest && hasAnsweredLately(known.newest.get(vpsId), at)) return undefined
     const counters = countersOf(seen, at, guest)
     if (!counters) return undefined
     const memoryMb = guest
@@ -128,17 +133,20 @@ async function readOne(
 async function askGuest(
   { guests, clock }: Services,
   { id }: MeteredMachine,
-  silentUntil: Known['silentUntil'],
+  { newest, silentUntil }: Known,
 ): Promise<GuestUsage | undefined> {
   const now = clock.now().getTime()
   if ((silentUntil.get(id) ?? 0) > now) return undefined
   try {
     return await guests.usage(id)
   } catch {
-    silentUntil.set(id, now + SILENT_MS)
+    if (!hasAnsweredLately(newest.get(id), now)) silentUntil.set(id, now + SILENT_MS)
     return undefined
   }
 }
+
+const hasAnsweredLately = (last: { at: number } | undefined, now: number) =>
+  last !== undefined && now - last.at < SILENT_MS
 
 const percentOf = (used: Used | undefined) =>
   used?.cpuMs == null || !used.coveredMs ? null : Math.round((used.cpuMs / used.coveredMs) * 1000) / 10
