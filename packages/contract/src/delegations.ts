@@ -4,7 +4,7 @@ import { listOperation, operation } from './operation.ts'
 import { ServiceId, vpsStatuses } from './vps.ts'
 import { paging, Timestamp } from './wire.ts'
 
-const Delegation = z.object({
+export const Delegation = z.object({
   id: Id('delegation'),
   service_id: Id('service'),
   email: z.string(),

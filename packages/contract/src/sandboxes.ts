@@ -78,7 +78,7 @@ export const SandboxSnapshot = z.object({
 const sandbox = { sandbox_id: SandboxId }
 export const sandboxExample = { sandbox_id: 'sbx01kabcdefghjkmnpqrstvwxyz0' }
 const one = { access: 'sandbox', rate: 'default', resource: 'sandbox' } as const
-const paidAnswer = Sandbox.extend(balanceFields)
+export const PaidSandbox = Sandbox.extend(balanceFields)
 /** What may be in the way of one more that runs. */
 const start = [
   'insufficient_balance',
@@ -130,7 +130,7 @@ export const sandboxes = {
       metadata: Metadata.default({}),
       network: NetworkInput.optional().describe('Default: the internet, where the host has networks'),
     }),
-    output: paidAnswer,
+    output: PaidSandbox,
     created: ({ id }) => `/sandboxes/${id}`,
     errors: [...start, 'unknown_template'],
     example: { tariff: 'micro', timeout: 300 },
@@ -177,7 +177,7 @@ export const sandboxes = {
     effect: 'destructive',
     idempotent: true,
     input: z.strictObject(sandbox),
-    output: paidAnswer,
+    output: PaidSandbox,
     errors: ['sandboxes_unavailable'],
     example: sandboxExample,
   }),
@@ -223,7 +223,7 @@ export const sandboxes = {
     effect: 'write',
     idempotent: true,
     input: z.strictObject(sandbox),
-    output: paidAnswer,
+    output: PaidSandbox,
     errors: ['sandbox_not_running', 'sandbox_unreachable', 'sandboxes_unavailable'],
     example: sandboxExample,
     next: (body) => [{ tool: 'resume_sandbox', why: 'Let it go on', arguments: { sandbox_id: body.id } }],
@@ -241,7 +241,7 @@ export const sandboxes = {
       ...sandbox,
       timeout: Timeout.optional().describe('Seconds; default: as before'),
     }),
-    output: paidAnswer,
+    output: PaidSandbox,
     errors: [...start, 'sandbox_not_running', 'sandbox_damaged', 'sandbox_unreachable'],
     example: sandboxExample,
     next: useIt,
@@ -261,7 +261,7 @@ export const sandboxes = {
       timeout: Timeout.optional().describe('Seconds; default: that of the first'),
       metadata: Metadata.optional(),
     }),
-    output: paidAnswer,
+    output: PaidSandbox,
     created: ({ id }) => `/sandboxes/${id}`,
     errors: [...start, 'sandbox_not_running', 'sandbox_unreachable'],
     example: sandboxExample,

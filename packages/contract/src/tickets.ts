@@ -6,7 +6,7 @@ import { PlainText, paging, Timestamp } from './wire.ts'
 const statuses = ['open', 'answered', 'closed'] as const
 const Body = z.string().trim().min(1).max(8000)
 
-const Ticket = z.object({
+export const Ticket = z.object({
   id: Id('ticket'),
   subject: z.string(),
   status: z.enum(statuses).describe('answered: it is your turn'),
@@ -15,7 +15,7 @@ const Ticket = z.object({
   updated_at: Timestamp,
 })
 
-const TicketDetail = Ticket.extend({
+export const TicketDetail = Ticket.extend({
   rating: z.number().int().nullable(),
   messages: z.array(
     z.object({ author: z.enum(['customer', 'operator']), body: z.string(), created_at: Timestamp }),

@@ -27,6 +27,17 @@ export const SshAccess = z.object({
   known_hosts: z.array(z.string()).describe('Lines for a known_hosts file, so that the host can be verified'),
 })
 
+export const VpsBilling = z
+  .object({
+    cycle: z.enum(billingCycles),
+    price: Usd.describe('Of a month or an hour, as agreed by order or change of plan'),
+    paid_until: Timestamp.nullable(),
+    auto_renew: z.boolean(),
+    cancel_at_period_end: z.boolean(),
+    delete_at: Timestamp.nullable().describe('Suspended, it is kept until then'),
+  })
+  .describe('For the owner only')
+
 export const Vps = z.object({
   id: Id('service'),
   order_id: Id('order'),
@@ -44,17 +55,7 @@ export const Vps = z.object({
   product: z.string(),
   os: z.object({ os_id: z.number().int(), name: z.string() }),
   region: z.string(),
-  billing: z
-    .object({
-      cycle: z.enum(billingCycles),
-      price: Usd.describe('Of a month or an hour, as agreed by order or change of plan'),
-      paid_until: Timestamp.nullable(),
-      auto_renew: z.boolean(),
-      cancel_at_period_end: z.boolean(),
-      delete_at: Timestamp.nullable().describe('Suspended, it is kept until then'),
-    })
-    .optional()
-    .describe('For the owner only'),
+  billing: VpsBilling.optional(),
   created_at: Timestamp,
 })
 

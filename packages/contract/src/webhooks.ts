@@ -4,7 +4,7 @@ import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { paging, Timestamp } from './wire.ts'
 
-const Webhook = z.object({
+export const Webhook = z.object({
   id: Id('webhook'),
   url: z.string(),
   types: z.array(z.string()).nullable().describe('Null: all'),
@@ -12,7 +12,7 @@ const Webhook = z.object({
   created_at: Timestamp,
 })
 
-const Delivery = z.object({
+export const Delivery = z.object({
   id: Id('delivery'),
   event_id: Id('event'),
   type: z.string(),

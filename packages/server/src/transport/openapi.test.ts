@@ -24,6 +24,28 @@ test('behavior: a VPS is described once, and once with its details, and referred
   expect(document.components.schemas.Plan.properties.slug.description).toEqual(expect.any(String))
 })
 
+test('behavior: no answer describes a shape that another one describes, too', () => {
+  const places = new Map<string, string[]>()
+  const walk = (value: unknown, place: string) => {
+    if (typeof value !== 'object' || value === null) return
+    const { type, properties = {} } = value as { type?: string; properties?: object }
+    if (type === 'object' && Object.keys(properties).length >= 5) {
+      const shape = JSON.stringify(value)
+      places.set(shape, [...(places.get(shape) ?? []), place])
+    }
+    for (const [key, part] of Object.entries(value)) walk(part, `${place} ${key}`)
+  }
+  for (const { operationId, responses } of all)
+    if (!operationId.endsWith('Alias')) walk(responses[200], operationId)
+  walk(document.components.schemas, 'components')
+  expect([...places.values()].filter(({ length }) => length > 1)).toEqual([])
+})
+
+test('behavior: a read that is repeated with its ETag may be answered 304', () => {
+  for (const { operationId, responses } of all)
+    expect([operationId, '304' in responses]).toEqual([operationId, 'ETag' in responses[200].headers])
+})
+
 test('behavior: headers of answers and every webhook are described', () => {
   expect(document.paths['/orders'].post.responses[200].headers).toHaveProperty('Location')
   expect(document.paths['/orders/list'].get.responses[200].headers).toMatchObject({

@@ -77,7 +77,7 @@ function describe(operationId: string, name: OperationName, op: Operation & { su
     security: op.access === 'public' ? [] : [{ token: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(inBody.length > 0 ? { requestBody: body(op, properties, inBody, required) } : {}),
-    responses: { 200: success(op), ...failures(op) },
+    responses: { 200: success(op), ...(op.method === 'GET' ? unchanged : {}), ...failures(op) },
   }
 }
 
@@ -116,6 +116,11 @@ function success(op: Operation): Json {
     headers: headersOf(op),
     content: { 'application/json': { schema: op.list ? { type: 'array', items: item } : item } },
   }
+}
+
+/** The answer to a read that is repeated with the ETag of the last one. */
+const unchanged = {
+  304: { description: 'Nothing has changed since the answer with this ETag', headers: refer('ETag') },
 }
 
 /** One response for each status: codes that share one are named together. */

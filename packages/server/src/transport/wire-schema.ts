@@ -1,13 +1,49 @@
 import { Account } from '@coinrack/contract/account.ts'
+import { Balance } from '@coinrack/contract/balance.ts'
 import { Plan } from '@coinrack/contract/catalog.ts'
+import { Delegation } from '@coinrack/contract/delegations.ts'
+import { FileRead } from '@coinrack/contract/guest-shapes.ts'
 import { Invoice } from '@coinrack/contract/invoices.ts'
+import { FirewallRule } from '@coinrack/contract/network.ts'
 import { Order } from '@coinrack/contract/orders.ts'
-import { Sandbox } from '@coinrack/contract/sandboxes.ts'
-import { Vps } from '@coinrack/contract/vps.ts'
+import { ExposedPort } from '@coinrack/contract/sandbox-ports.ts'
+import { PaidSandbox, Sandbox, SandboxSnapshot } from '@coinrack/contract/sandboxes.ts'
+import { Snapshot } from '@coinrack/contract/snapshots.ts'
+import { SshKey } from '@coinrack/contract/ssh-keys.ts'
+import { Ticket, TicketDetail } from '@coinrack/contract/tickets.ts'
+import { Budget, Token } from '@coinrack/contract/tokens.ts'
+import { SshAccess, Vps, VpsBilling } from '@coinrack/contract/vps.ts'
+import { Delivery, Webhook } from '@coinrack/contract/webhooks.ts'
+import { Work } from '@coinrack/contract/work.ts'
 import { z } from 'zod'
 
 /** Shapes that stand in many answers: each is described once, by its name. */
-const named = { Account, Invoice, Order, Plan, Sandbox, VPS: Vps }
+const named = {
+  Account,
+  Balance,
+  Budget,
+  Delegation,
+  Delivery,
+  ExposedPort,
+  FileRead,
+  FirewallRule,
+  Invoice,
+  Operation: Work,
+  Order,
+  PaidSandbox,
+  Plan,
+  Sandbox,
+  SandboxSnapshot,
+  Snapshot,
+  SSHAccess: SshAccess,
+  SSHKey: SshKey,
+  Ticket,
+  TicketDetail,
+  Token,
+  VPS: Vps,
+  VPSBilling: VpsBilling,
+  Webhook,
+}
 
 const ids = new Map<object, { id: string }>(Object.entries(named).map(([id, schema]) => [schema, { id }]))
 /** Of a shape: its description, and the name that it has here alone. */
