@@ -98,7 +98,7 @@ describe('shell lines', () => {
 
   test('default: the guide for buyers goes from nothing to a shell, paid by the demo', async () => {
     const { code, output } = await play('docs/guide-buyer.md', 'buyer@my-domain.net')
-    expect(output).toMatch(/^0x[0-9a-f]{64}$[\s\S]*^paid$[\s\S]*"ssh_ready": true[\s\S]*^Linux$/m)
+    expect(output).toMatch(/^0x[0-9a-f]{64}$[\s\S]*^paid$[\s\S]*"ssh_ready": true[\s\S]*^Linux$[\s\S]*^304$/m)
     expect(output).toContain('event: vps.ssh_ready')
     expect(code).toBe(0)
     expect(await readFile(join(folder, 'ssh-arguments'), 'utf8')).toMatch(/root@127\.0\.0\.1/)
