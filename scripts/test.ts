@@ -2,11 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
 /*
  * `npm test`: everything that must hold before a change is handed in. Goes on after a failure, so that all are seen.
  * `--full` adds the tests in `*.full.test.ts`, which take long. Other arguments choose test files, as vitest does.
+ *
+ * Without arguments the two projects of vitest run side by side: the machines of the whole keep one processor busy, and
+ * the checks and then the parts have the others.
  */
 
 const root = join(import.meta.dirname, '..')
@@ -49,27 +53,43 @@ async function countTests(path: string, succeeded: boolean) {
   return { passed: numPassedTests, failed: succeeded ? failed : Math.max(failed, 1) }
 }
 
-await mkdir(results, { recursive: true })
-const report = join(results, 'vitest.json')
-const summary = join(results, 'summary.json')
-await Promise.all([report, summary].map((file) => rm(file, { force: true })))
-
 const total = { passed: 0, failed: 0 }
-if (chosen.length === 0) {
-  for (const check of checks) {
-    console.log(`\n${check.name}`)
-    total[(await run(check.command, check.args)) ? 'passed' : 'failed'] += 1
+
+async function runChecks() {
+  for (const { name, command, args: checkArgs } of checks) {
+    console.log(`\n${name}`)
+    total[(await run(command, checkArgs)) ? 'passed' : 'failed'] += 1
   }
 }
-const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-const succeeded = await run(
-  'vitest',
-  ['run', ...reporters, ...chosen],
-  isFull ? { COINRACK_TEST_FULL: '1' } : {},
-)
-const tests = await countTests(report, succeeded)
-total.passed += tests.passed
-total.failed += tests.failed
+
+async function runTests(name: string, chosenHere: string[]) {
+  const report = join(results, `${name}.json`)
+  await rm(report, { force: true })
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  const env: Record<string, string> = isFull ? { COINRACK_TEST_FULL: '1' } : {}
+  const { passed, failed } = await countTests(
+    report,
+    await run('vitest', ['run', ...reporters, ...chosenHere], env),
+  )
+  total.passed += passed
+  total.failed += failed
+}
+
+await mkdir(results, { recursive: true })
+const summary = join(results, 'summary.json')
+await rm(summary, { force: true })
+
+if (chosen.length > 0) await runTests('chosen', chosen)
+else if (isFull) {
+  await runChecks()
+  await runTests('full', [])
+} else {
+  const others = Math.max(1, availableParallelism() - 1)
+  await Promise.all([
+    runTests('whole', ['--project=whole']),
+    runChecks().then(() => runTests('parts', ['--project=parts', `--maxWorkers=${others}`])),
+  ])
+}
 
 await writeFile(summary, JSON.stringify(total))
 console.log(`\n${total.passed} passed, ${total.failed} failed`)

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { createApp } from '../app.ts'
@@ -12,14 +13,12 @@ import { recordFailure } from './failed-login-store.ts'
  * statements.
  */
 
-const counted = vi.hoisted(() => ({ derivations: 0 }))
-vi.mock('node:crypto', async (original) => {
-  const crypto = await original<typeof import('node:crypto')>()
-  const scrypt = (...args: Parameters<typeof crypto.scrypt>) => {
-    counted.derivations++
-    return crypto.scrypt(...args)
-  }
-  return { ...crypto, scrypt }
+let derivations = 0
+// The kind that Node gives each scrypt: https://nodejs.org/api/async_hooks.html#type
+const counter = createHook({
+  init(_id, type) {
+    if (type === 'SCRYPTREQUEST') derivations++
+  },
 })
 
 const password = 'correct horse battery'
@@ -30,6 +29,7 @@ const unknown = 'unknown@rackmail.net'
 
 let service: TestService
 beforeAll(async () => {
+  counter.enable()
   service = await startTestService({
     env: { COINRACK_RATE_LOGIN: '1000/min', COINRACK_RATE_REGISTER: '1000/min' },
   })
@@ -41,7 +41,10 @@ beforeAll(async () => {
   expect(status).toBe(200)
 })
 afterEach(() => vi.restoreAllMocks())
-afterAll(() => service.close())
+afterAll(() => {
+  counter.disable()
+  return service.close()
+})
 
 /** What an answer says and what it took: key derivations, statements, mails. */
 async function workOf(path: string, body: object) {
@@ -55,7 +58,7 @@ async function workOf(path: string, body: object) {
     statements.push(typeof statement === 'string' ? statement : statement.text)
     return query.apply(this, args)
   } as typeof query)
-  const before = { derivations: counted.derivations, mails: service.mails.length }
+  const before = { derivations, mails: service.mails.length }
   const reply = await service.ask('POST', path, { body })
   vi.restoreAllMocks()
   const { request_id: _id, ...said } = reply.body
@@ -64,7 +67,7 @@ async function workOf(path: string, body: object) {
     said,
     headers: Object.keys(reply.headers).sort(),
     statements,
-    derivations: counted.derivations - before.derivations,
+    derivations: derivations - before.derivations,
     mails: service.mails.length - before.mails,
   }
 }
