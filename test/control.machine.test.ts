@@ -60,7 +60,7 @@ runcmd:
   - echo "run $(id -un)" >> /root/runs
 `
 const userDataSeen =
-  'while [ -e /var/lib/cloud/seed/nocloud ]; do sleep 1; done; stat -c %a /etc/motd; cat /etc/motd /root/runs; id -nG deploy'
+  '[ ! -e /var/lib/cloud/seed/nocloud ] && stat -c %a /etc/motd; cat /etc/motd /root/runs; id -nG deploy'
 const userDataDone = '640\nfrom user datarun root\ndeploy'
 
 const shown = () => customer.getVpsStatus({ service_id: id, reveal: false })
@@ -270,7 +270,8 @@ test('behavior: killed while it is reinstalled, the machine is another one at th
 })
 
 test('default: user data wrote a file, made a user and ran a command, once', async () => {
-  expect(await took('user data', inside(userDataSeen))).toBe(userDataDone)
+  const done = vi.waitFor(() => inside(userDataSeen), { timeout: 5 * 60_000, interval: 2_000 })
+  expect(await took('user data', done)).toBe(userDataDone)
   expect(await took('reboot', power('reboot'))).toMatchObject({ status: 'succeeded' })
   expect(await inside(userDataSeen)).toBe(userDataDone)
 })
