@@ -15,7 +15,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'parts', include: ['packages/**/*.test.ts'], exclude: [...exclude, machines] },
+        test: {
+          name: 'parts',
+          include: ['packages/**/*.test.ts'],
+          exclude: [...exclude, machines],
+          // Loading the service anew for each file would take longer than most files do.
+          isolate: false,
+          maxWorkers: '100%',
+        },
       },
       {
         extends: true,

@@ -2,15 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
 /*
  * `npm test`: everything that must hold before a change is handed in. Goes on after a failure, so that all are seen.
  * `--full` adds the tests in `*.full.test.ts`, which take long. Other arguments choose test files, as vitest does.
  *
- * Without arguments the two projects of vitest run side by side: the machines of the whole keep one processor busy, and
- * the checks and then the parts have the others.
+ * Without arguments the two projects of vitest run side by side: machines keep one processor busy, and the checks and
+ * then the parts have what is left.
  */
 
 const root = join(import.meta.dirname, '..')
@@ -62,15 +61,13 @@ async function runChecks() {
   }
 }
 
-async function runTests(name: string, chosenHere: string[]) {
+async function runTests(name: string, chosenHere: string[], before: string[] = []) {
   const report = join(results, `${name}.json`)
   await rm(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const env: Record<string, string> = isFull ? { COINRACK_TEST_FULL: '1' } : {}
-  const { passed, failed } = await countTests(
-    report,
-    await run('vitest', ['run', ...reporters, ...chosenHere], env),
-  )
+  const [command, ...commandArgs] = [...before, 'vitest', 'run', ...reporters, ...chosenHere]
+  const { passed, failed } = await countTests(report, await run(command!, commandArgs, env))
   total.passed += passed
   total.failed += failed
 }
@@ -84,10 +81,9 @@ else if (isFull) {
   await runChecks()
   await runTests('full', [])
 } else {
-  const others = Math.max(1, availableParallelism() - 1)
   await Promise.all([
     runTests('whole', ['--project=whole']),
-    runChecks().then(() => runTests('parts', ['--project=parts', `--maxWorkers=${others}`])),
+    runChecks().then(() => runTests('parts', ['--project=parts'], ['nice', '-n', '10'])),
   ])
 }
 
