@@ -56,7 +56,6 @@ const IDLE_MS = 5_000
  * @returns what ends them, after the steps they are at
  */
 export function runReconcilers(services: Services): () => Promise<void> {
-  const rdns = createRdnsReconciler(services)
   const webhooks = createWebhookSender(services)
   const endPayments = runPayments(services)
   const end = run(services, [
@@ -75,7 +74,6 @@ export function runReconcilers(services: Services): () => Promise<void> {
       topic: DELIVER_WEBHOOKS,
     },
     { what: 'Sending mail', everyMs: MAIL_MS, pass: () => sendQueuedMail(services), topic: QUEUED_MAIL },
-    { what: 'A pass over the reverse names', everyMs: RDNS_MS, pass: rdns.pass, topic: RECONCILE_RDNS },
     {
       what: 'Billing',
       everyMs: PERIODS_MS,
@@ -96,7 +94,8 @@ export function runReconcilers(services: Services): () => Promise<void> {
 }
 
 /**
- * Runs what makes the machines of the data folder what they are wanted to be, and watches them: one service at a time.
+ * Runs what makes the machines of the data folder what they are wanted to be, names of their addresses included, and
+ * watches them: one service at a time.
  * @returns what ends it, after the steps it is at
  */
 export function tendMachines(services: Services): () => Promise<void> {
@@ -118,6 +117,12 @@ export function tendMachines(services: Services): () => Promise<void> {
       idleMs: IDLE_MS,
       pass: snapshots.pass,
       topic: RECONCILE_SNAPSHOTS,
+    },
+    {
+      what: 'A pass over the reverse names',
+      everyMs: RDNS_MS,
+      pass: createRdnsReconciler(services).pass,
+      topic: RECONCILE_RDNS,
     },
     { what: 'Measuring machines', everyMs: METER_MS, pass: createSampler(services, newest).pass },
     ...(sandboxes

@@ -48,20 +48,9 @@ export async function dueNames(db: Queryable, now: Date, limit: number): Promise
   return rows.map(({ address }) => address)
 }
 
-/** Any number, for the first half of the lock. */
-const LOCK = 7_266_344
-
-/**
- * What is wanted of an address, for whoever publishes it: one at a time, on all replicas, until the transaction ends.
- * Undefined while somebody else does.
- */
-export async function lockName(tx: Transaction, address: string): Promise<RdnsRow | undefined> {
-  const lock = await tx.query<{ locked: boolean }>(
-    'select pg_try_advisory_xact_lock($1, hashtext($2)) as locked',
-    [LOCK, address],
-  )
-  if (!lock.rows[0]!.locked) return undefined
-  const { rows } = await tx.query<RdnsRow>(`select ${COLUMNS} from vps_rdns where address = $1`, [address])
+/** What is wanted of an address; undefined when nothing is. */
+export async function nameOf(db: Queryable, address: string): Promise<RdnsRow | undefined> {
+  const { rows } = await db.query<RdnsRow>(`select ${COLUMNS} from vps_rdns where address = $1`, [address])
   return rows[0]
 }
 
@@ -73,12 +62,12 @@ export async function keepPublished(tx: Transaction, { address, wanted }: RdnsRo
 
 /** It could not be published yet. What was wanted meanwhile is due as it was. */
 export async function keepFailure(
-  tx: Transaction,
+  db: Queryable,
   { address, wanted }: RdnsRow,
   failure: string,
   dueAt: Date,
 ): Promise<void> {
-  await tx.query(
+  await db.query(
     `update vps_rdns set failure = $3, attempts = attempts + 1, due_at = $4 where address = $1 and wanted = $2`,
     [address, wanted, failure, dueAt],
   )

@@ -1,6 +1,6 @@
 import { inTransaction } from '../../database/transaction.ts'
 import type { Services } from '../../services.ts'
-import { dueNames, keepFailure, keepPublished, lockName, type RdnsRow } from './rdns-store.ts'
+import { dueNames, keepFailure, keepPublished, nameOf, type RdnsRow } from './rdns-store.ts'
 
 /** Announced when a name is wanted or not any more, so that the next pass does not wait for its time. */
 export const RECONCILE_RDNS = 'reconcile-rdns'
@@ -13,7 +13,10 @@ const LAST_RETRY_MS = 3_600_000
 export const retryAfter = (attempts: number) =>
   Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts, 10))
 
-/** Publishes what addresses are to be called. Takes no input, and may be killed at any step. */
+/**
+ * Publishes what addresses are to be called. Takes no input, and may be killed at any step. One process at a time does it,
+ * so that the name server is never sent an old name after a new one.
+ */
 export function createRdnsReconciler(services: Services): { pass(): Promise<void> } {
   return {
     async pass() {
@@ -29,16 +32,14 @@ async function publishName(
   rdns: NonNullable<Services['rdns']>,
   address: string,
 ): Promise<void> {
-  await inTransaction(db, async (tx) => {
-    const row = await lockName(tx, address)
-    if (!row || row.done >= row.wanted) return
-    const failure = await tryToPublish(rdns, row).catch((error: Error) => {
-      log.error({ err: error, address }, 'A reverse name could not be published; it is tried again')
-      return 'The name server did not take it; it is tried again'
-    })
-    if (failure === undefined) return keepPublished(tx, row)
-    await keepFailure(tx, row, failure, new Date(clock.now().getTime() + retryAfter(row.attempts)))
+  const row = await nameOf(db, address)
+  if (!row || row.done >= row.wanted) return
+  const failure = await tryToPublish(rdns, row).catch((error: Error) => {
+    log.error({ err: error, address }, 'A reverse name could not be published; it is tried again')
+    return 'The name server did not take it; it is tried again'
   })
+  if (failure === undefined) return inTransaction(db, (tx) => keepPublished(tx, row))
+  await keepFailure(db, row, failure, new Date(clock.now().getTime() + retryAfter(row.attempts)))
 }
 
 /** @returns why not */
