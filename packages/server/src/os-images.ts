@@ -1,5 +1,5 @@
 import { type OsImage, osImages } from '@coinrack/compute/images/catalog.ts'
-import type { ImageStatus, VpsDriver } from '@coinrack/compute/vps-driver.ts'
+import type { ImageStatus } from '@coinrack/compute/vps-driver.ts'
 
 export interface OfferedImage extends OsImage {
   /** Machines can be made from it now. */
@@ -12,12 +12,11 @@ export interface ImageLimits {
   disk_gb: number
 }
 
-/** The operating systems that can be ordered: those that are built here, then those that the operator added. */
-export const offeredImages = async (driver: VpsDriver, limits?: ImageLimits): Promise<OfferedImage[]> =>
-  offeredAmong(await driver.images(), limits)
-
-/** The same, of what a driver has said. */
-export function offeredAmong(statuses: ImageStatus[], limits?: ImageLimits): OfferedImage[] {
+/**
+ * The operating systems that can be ordered: those that are built here, then those that the operator added.
+ * @param statuses as the driver says them
+ */
+export function offeredAmong(statuses: readonly ImageStatus[], limits?: ImageLimits): OfferedImage[] {
   const states = new Map(statuses.map(({ slug, state }) => [slug, state]))
   const added = statuses.flatMap((status) => status.added ?? [])
   const fitting = added.filter(({ diskGb }) => !limits || diskGb <= limits.disk_gb)

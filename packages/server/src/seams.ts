@@ -3,6 +3,7 @@ import type { Recurring, Running } from '@coinrack/money/index.ts'
 import type { z } from 'zod'
 import type { Config } from './config.ts'
 import type { Queryable, Transaction } from './database/transaction.ts'
+import type { OrderPreparation } from './host-facts.ts'
 import type { Services } from './services.ts'
 
 /*
@@ -37,6 +38,11 @@ export interface Invoicing {
 /** Of orders, for payments, the catalog and the account's overview. */
 export interface Ordering {
   /**
+   * Asks the host what the transaction of an order has to know, and makes the password of its machine: outside of any.
+   * @param begins false when it is only asked whether there is room
+   */
+  prepareOrder(services: Services, { begins }: { begins: boolean }): Promise<OrderPreparation>
+  /**
    * Pays an order that awaits payment from the balance, and begins to provision it.
    * @param tokenId whose budget it counts for: without it, that of the token that ordered
    * @returns `closed` when the order awaits nothing
@@ -46,6 +52,7 @@ export interface Ordering {
   payFromBalance(
     tx: Transaction,
     services: Services,
+    prepared: OrderPreparation,
     orderId: string,
     tokenId?: string,
   ): Promise<'paid' | 'closed'>
@@ -53,7 +60,7 @@ export interface Ordering {
    * Makes sure that the machine of an order that awaits payment could be placed now.
    * @throws OperationError `capacity`
    */
-  checkRoom(db: Queryable, services: Services, orderId: string): Promise<void>
+  checkRoom(db: Queryable, services: Services, prepared: OrderPreparation, orderId: string): Promise<void>
   /** Ends an order that awaits payment and cannot begin, and tells its account why; another one stays as it is. */
   failOrder(tx: Transaction, services: Services, orderId: string, reason: string): Promise<void>
   /** Ends an order that still awaits payment. The balance must be locked. */

@@ -12,8 +12,9 @@ import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { creditPostings } from './deposit-postings.ts'
 import { type Deposit, earlyCredits, isTransferOf, markCredited } from './deposit-store.ts'
+import { invoiceById } from './invoice-store.ts'
 import { lockPayment } from './lock-payment.ts'
-import { settleWhenCovered } from './settle-invoice.ts'
+import { prepareToPay, settleWhenCovered } from './settle-invoice.ts'
 
 /**
  * Credits a seen deposit when the confirmation policy allows it: status, ledger and invoice in one transaction, once.
@@ -37,8 +38,10 @@ export async function creditDeposit(
   const first = await decide(services.db)
   if (!first.enough || !(await isProven(chain, deposit))) return first
 
+  const { account_id: accountId, invoice_id: invoiceId } = deposit
+  const prepared =
+    invoiceId === null ? undefined : await prepareToPay(services, await invoiceById(services.db, invoiceId))
   return inTransaction(services.db, async (tx) => {
-    const { account_id: accountId, invoice_id: invoiceId } = deposit
     const { owed } = await lockPayment(tx, services, { accountId, invoiceId })
     // Decided again under the lock: credits on another chain may have used up the account's limit meanwhile.
     const confirmation = await decide(tx)
@@ -58,7 +61,7 @@ export async function creditDeposit(
     })
     await recordEvent(tx, services, deposit.account_id, 'balance.credited', depositTold(chain, deposit))
     if (deposit.invoice_id) {
-      await settleWhenCovered(tx, services, deposit.invoice_id)
+      await settleWhenCovered(tx, services, deposit.invoice_id, prepared)
       await announce(tx, deposit.invoice_id)
     }
     await announce(tx, deposit.account_id)

@@ -2,6 +2,7 @@ import type { ErrorCode } from '@coinrack/contract/errors.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
+import type { OrderPreparation } from '../host-facts.ts'
 import { readBalance } from '../ledger/balance.ts'
 import { InsufficientFunds } from '../ledger/post.ts'
 import type { Services } from '../services.ts'
@@ -13,26 +14,33 @@ import { settleToBalance } from './settle-to-balance.ts'
 /**
  * Closes an invoice when what was credited for it covers it: as paid when what it is for begins now, else to the
  * balance, where the money is. Nothing begins later. What `lockPayment` locks must be locked.
+ * @param prepared what `prepareToPay` answered
  */
 export async function settleWhenCovered(
   tx: Transaction,
   services: Services,
   invoiceId: string,
+  prepared: OrderPreparation | undefined,
 ): Promise<void> {
   const invoice = await lockInvoice(tx, invoiceId)
   if (invoice.status !== 'unpaid' || !isCovered(invoice)) return
-  const refusal = invoice.kind === 'topup' ? undefined : await tryToPay(tx, services, invoice)
+  const refusal = invoice.kind === 'topup' ? undefined : await tryToPay(tx, services, invoice, prepared)
   if (refusal === undefined) await markInvoicePaid(tx, services, invoice)
   else await settleToBalance(tx, services, invoice, refusal)
 }
 
 /** @returns why it could not be begun, and nothing was done; undefined when it was */
-async function tryToPay(tx: Transaction, services: Services, invoice: Invoice): Promise<string | undefined> {
+async function tryToPay(
+  tx: Transaction,
+  services: Services,
+  invoice: Invoice,
+  prepared: OrderPreparation | undefined,
+): Promise<string | undefined> {
   const { owed } = await readBalance(tx, invoice.account_id)
   if (owed > 0n) return `The account still owes ${formatUsd(owed)} USD from a reversed payment`
   await tx.query('savepoint paying')
   try {
-    if ((await payFor(tx, services, invoice)) === 'paid') return undefined
+    if ((await payFor(tx, services, invoice, prepared)) === 'paid') return undefined
     return 'What the invoice was for no longer awaits payment'
   } catch (error) {
     const reason = reasonOf(error)
@@ -51,7 +59,20 @@ function reasonOf(error: unknown): string | undefined {
 }
 
 /**
+ * What has to be known and made before the transaction that pays an invoice.
+ * @param begins false when it is only asked whether there is room
+ * @returns undefined where nothing has to, since it is for no order
+ */
+export const prepareToPay = async (
+  services: Services,
+  { order_id }: Pick<Invoice, 'order_id'>,
+  { begins } = { begins: true },
+): Promise<OrderPreparation | undefined> =>
+  order_id === null ? undefined : services.ordering.prepareOrder(services, { begins })
+
+/**
  * Pays from the balance what an invoice is for.
+ * @param prepared what `prepareToPay` answered
  * @param tokenId whose budget it counts for: without it, that of the token that ordered
  * @returns `closed` when it awaits no payment any more
  * @throws InsufficientFunds
@@ -61,8 +82,9 @@ export const payFor = (
   tx: Transaction,
   services: Services,
   { order_id, service_id, months }: Invoice,
+  prepared: OrderPreparation | undefined,
   tokenId?: string,
 ): Promise<'paid' | 'closed'> =>
   order_id === null
     ? services.ordering.renewFromBalance(tx, services, { serviceId: service_id!, months: months! }, tokenId)
-    : services.ordering.payFromBalance(tx, services, order_id, tokenId)
+    : services.ordering.payFromBalance(tx, services, prepared!, order_id, tokenId)

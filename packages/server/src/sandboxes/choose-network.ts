@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { OperationError } from '../errors.ts'
-import type { Services } from '../services.ts'
-import { sandboxesOf } from './placement.ts'
+import type { SandboxHostFacts } from '../host-facts.ts'
 import type { NetworkJson } from './sandbox-store.ts'
 
 const open: NetworkJson = { allow_internet: true, allow_out: [], deny_out: [] }
@@ -11,11 +10,10 @@ const closed: NetworkJson = { allow_internet: false, allow_out: [], deny_out: []
  * What a sandbox shall reach: as asked for, else the internet where the host has networks.
  * @throws OperationError `network_unavailable`
  */
-export async function chooseNetwork(
-  services: Services,
+export function chooseNetwork(
+  { hasNetworks }: Pick<SandboxHostFacts, 'hasNetworks'>,
   asked: NetworkJson | undefined,
-): Promise<NetworkJson> {
-  const hasNetworks = await sandboxesOf(services).runtime.hasNetworks()
+): NetworkJson {
   const network = asked ?? (hasNetworks ? open : closed)
   if (!hasNetworks && !isDeepStrictEqual(network, closed)) throw noNetworks()
   return network

@@ -2,8 +2,8 @@ import { isId } from '@coinrack/contract/ids.ts'
 import { type SandboxTariff, sandboxTariffs, type TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
-import type { Services } from '../services.ts'
-import { noRoom, sandboxesOf } from './placement.ts'
+import type { SandboxHostFacts } from '../host-facts.ts'
+import { noRoom } from './placement.ts'
 import { snapshotById } from './snapshot-store.ts'
 
 /**
@@ -12,7 +12,7 @@ import { snapshotById } from './snapshot-store.ts'
  */
 export async function chooseTariff(
   tx: Transaction,
-  services: Services,
+  { templates }: Pick<SandboxHostFacts, 'templates'>,
   accountId: string,
   { template, tariff }: { template: string; tariff?: TariffName | undefined },
 ): Promise<TariffName> {
@@ -24,7 +24,7 @@ export async function chooseTariff(
       throw new OperationError('unknown_template', `Snapshot ${template} is of the tariff ${snapshot.tariff}`)
     return snapshot.tariff
   }
-  const known = (await sandboxesOf(services).runtime.templates()).find(({ name }) => name === template)
+  const known = templates.find(({ name }) => name === template)
   if (!known) throw new OperationError('unknown_template', `There is no template ${template.slice(0, 40)}`)
   if (known.state !== 'ready') throw noRoom(`The template ${template} is still being built`)
   return tariff ?? 'micro'

@@ -1,4 +1,4 @@
-import type { SandboxSize } from '@coinrack/compute/sandbox-runtime.ts'
+import type { SandboxCapacity, SandboxSize } from '@coinrack/compute/sandbox-runtime.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
 import { lockPlacement } from '../lock-placement.ts'
@@ -21,16 +21,17 @@ export function sandboxesOf({ sandboxes, config }: Pick<Services, 'sandboxes' | 
 
 /**
  * Makes sure that the host has room for one more that runs; until the transaction ends no other is placed.
+ * @param total of the host
  * @param kept its disk is counted already
  * @throws OperationError `capacity`
  */
 export async function takeRoom(
   tx: Transaction,
   services: Services,
+  total: SandboxCapacity,
   size: SandboxSize,
   { kept = false } = {},
 ): Promise<void> {
-  const total = await sandboxesOf(services).runtime.capacity()
   await lockPlacement(tx)
   const { sandboxOvercommit: times } = services.config
   const taken = await takenShare(tx, services.config)

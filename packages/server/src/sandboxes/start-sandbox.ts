@@ -1,3 +1,4 @@
+import type { SandboxCapacity } from '@coinrack/compute/sandbox-runtime.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
 import type { Call } from '../handler.ts'
@@ -16,12 +17,14 @@ type Chosen = Omit<NewSandbox, 'counted_for' | 'held' | 'created_at' | 'seen_at'
 
 /**
  * Wants a new sandbox: holds its first minute, and takes its share of the host, in the transaction that writes it down.
+ * @param total of the host
  * @throws OperationError `insufficient_balance`, `account_owes`, `budget_exceeded`, `capacity`
  */
 export async function startSandbox(
   tx: Transaction,
   services: Services,
   tokenId: string,
+  total: SandboxCapacity,
   chosen: Chosen,
 ): Promise<SandboxRow> {
   const { vcpus, memory_mb: memoryMb, disk_gb: diskGb } = chosen
@@ -32,7 +35,7 @@ export async function startSandbox(
     priceHourly: chosen.price_hourly,
     isNew: true,
   })
-  await takeRoom(tx, services, { vcpus, memoryMb, diskGb })
+  await takeRoom(tx, services, total, { vcpus, memoryMb, diskGb })
   const now = services.clock.now()
   const row = await insertSandbox(tx, {
     ...chosen,

@@ -1,5 +1,6 @@
 import { periodsAfter } from '@coinrack/money/index.ts'
 import type { Call } from '../handler.ts'
+import type { HostFacts } from '../host-facts.ts'
 import { mayAutoRenew } from '../ledger/auto-renew.ts'
 import { lockBalance } from '../ledger/balance.ts'
 import { checkBudget, spendBudget } from '../ledger/budget.ts'
@@ -20,6 +21,7 @@ import { updateVps, type VpsRow } from './vps-store.ts'
  */
 export async function beginPaidPeriod(
   { caller, db, services, fail }: Call<'restoreSnapshot'>,
+  host: HostFacts,
   row: VpsRow,
   snapshot: SnapshotRow,
 ): Promise<void> {
@@ -39,9 +41,9 @@ export async function beginPaidPeriod(
   // Before the money: nobody is asked to pay for what there is no room for.
   await lockPlacement(db)
   const network = row.ipv4 === null ? 'nat' : 'dedicated'
-  if (!fits({ ...row, network }, await freeShare(db, services)))
+  if (!fits({ ...row, network }, await freeShare(db, services, host)))
     throw noRoom('There is no room for the VPS', [])
-  const place = await takePlaceAgain(db, services, row)
+  const place = await takePlaceAgain(db, services, host.ports, row)
   const unpaid = judgeBalance(balance, row.price, 'bringing this VPS back')
   if (unpaid)
     throw fail(unpaid.code, unpaid.message, {

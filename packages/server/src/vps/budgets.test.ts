@@ -173,8 +173,10 @@ test('behavior: an order whose budget was used meanwhile is not begun by money t
   const [one, two] = [(await order(by)).body, (await order(by, { hostname: 'two' })).body]
   await service.credit(poor.accountId, 10_000_000n)
   const { ordering, db } = service.services
-  const settle = (orderId: string) =>
-    inTransaction(db, (tx) => ordering.payFromBalance(tx, service.services, orderId))
+  const settle = async (orderId: string) => {
+    const prepared = await ordering.prepareOrder(service.services, { begins: true })
+    return inTransaction(db, (tx) => ordering.payFromBalance(tx, service.services, prepared, orderId))
+  }
   expect(await settle(one.order_id)).toBe('paid')
   await expect(settle(two.order_id)).rejects.toMatchObject({ code: 'budget_exceeded' })
   expect((await service.ask('GET', '/balance', { token: poor.token })).body.total).toBe('10.00')

@@ -1,9 +1,10 @@
 import type { NextStep } from '@coinrack/contract/wire.ts'
-import { isFreePort } from '@coinrack/host/free-port.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
+import type { HostPorts, HostRoom } from '../host-facts.ts'
 import type { Ordering } from '../seams.ts'
 import type { Services } from '../services.ts'
+import { askRoom, unusedPorts } from './ask-host.ts'
 import { freeAddress } from './own-address.ts'
 
 /** What machines take of the host. */
@@ -27,21 +28,23 @@ export const taken: Ordering['taken'] = async (db) => {
 }
 
 /** What no machine has taken, wanted ones included, and no sandbox. */
-export async function freeShare(db: Queryable, services: Services): Promise<FreeShare> {
-  const { driver } = services
-  const total = await driver.capacity()
+export async function freeShare(
+  db: Queryable,
+  services: Services,
+  { capacity: total, hasOwnNetworks }: HostRoom,
+): Promise<FreeShare> {
   const machines = await taken(db)
   const sandboxes = await services.sandboxing.taken(db, services.config)
   return {
     memory_mb: total.memoryMb - machines.memory_mb - sandboxes.memory_mb,
     disk_gb: total.diskGb - machines.disk_gb - sandboxes.disk_gb,
-    hasAddress: (await driver.hasOwnNetworks()) && (await freeAddress(db, services)) !== undefined,
+    hasAddress: hasOwnNetworks && (await freeAddress(db, services)) !== undefined,
   }
 }
 
 /** For the catalog: which sizes would fit now. */
 export const roomFor: Ordering['roomFor'] = async (services) => {
-  const free = await freeShare(services.db, services)
+  const free = await freeShare(services.db, services, await askRoom(services))
   return (plan) => fits(plan, free)
 }
 
@@ -61,36 +64,18 @@ const seePlans = [{ tool: 'list_plans', why: 'See which plans and images are ava
 export const noRoom = (why: string, nextSteps: NextStep[] = seePlans) =>
   new OperationError('capacity', why, { retryAfter: RETRY_S, nextSteps })
 
-export const EVERY_ADDRESS = '0.0.0.0'
-const CANDIDATES = 50
-
-/**
- * A port of the range that no machine has, also of another service, and that no other program of the host listens on;
- * undefined when there is none. The search begins anywhere in the range, so that two services with the same one rarely
- * meet: of those that look at the same moment, each sees only its own.
- */
+/** A port of the range that no machine has, nor anything else on the host as far as it is known. */
 export async function freePublicPort(
   db: Queryable,
-  { config, driver, random }: Services,
+  { config }: Services,
+  ports: HostPorts,
 ): Promise<number | undefined> {
-  const { from, to } = config.sshPorts
-  const first = from + (Buffer.from(random.bytes(4)).readUInt32BE() % (to - from + 1))
-  const used = await driver.usedPorts()
-  const { rows } = await db.query<{ port: number }>(
-    `select port from generate_series($1::int, $2::int) as series (port)
-     where not exists (select from vps where ssh_port = port and machine_gone_at is null)
-       and not exists (select from vps_port where public_port = series.port)
-       and not port = any ($5::int[])
-     order by port < $4, port limit $3`,
-    [from, to, CANDIDATES, first, [...used]],
-  )
-  for (const { port } of rows) if (await isFreePort(port, EVERY_ADDRESS)) return port
-  return undefined
+  return (await unusedPorts(db, config, ports, 1))[0]
 }
 
-/** Whether a machine has the port, also of another service. */
-export async function isPortTaken(tx: Transaction, { driver }: Services, port: number): Promise<boolean> {
-  if ((await driver.usedPorts()).has(port)) return true
+/** Whether a machine, also of another service, or a program of the host has the port. */
+export async function isPortTaken(tx: Transaction, { used }: HostPorts, port: number): Promise<boolean> {
+  if (used.has(port)) return true
   const { rowCount } = await tx.query(
     `select from vps where ssh_port = $1 and machine_gone_at is null and ipv4 is null
      union all select from vps_port where public_port = $1 limit 1`,

@@ -1,5 +1,6 @@
 import type { Queryable } from '../database/transaction.ts'
-import { offeredImages } from '../os-images.ts'
+import type { HostFacts } from '../host-facts.ts'
+import { offeredAmong } from '../os-images.ts'
 import type { Services } from '../services.ts'
 import { fits, freeShare, noRoom } from './capacity.ts'
 import type { OrderRow } from './order-store.ts'
@@ -13,13 +14,14 @@ import { findPlace } from './take-place.ts'
 export async function findRoom(
   db: Queryable,
   services: Services,
+  host: HostFacts,
   order: Pick<OrderRow, 'product' | 'os_id'>,
 ) {
-  const { catalog, driver } = services
-  const plan = catalog.plans.find(({ slug }) => slug === order.product)
-  const image = (await offeredImages(driver)).find(({ osId }) => osId === order.os_id)
+  const plan = services.catalog.plans.find(({ slug }) => slug === order.product)
+  const image = offeredAmong(host.images).find(({ osId }) => osId === order.os_id)
   if (!plan || !image) throw noRoom('This plan or image is no longer offered')
   if (!image.ready) throw noRoom(`The image ${image.name} is still being made ready`)
-  if (!fits(plan, await freeShare(db, services))) throw noRoom('There is no room for a machine of this plan')
-  return { plan, image, place: await findPlace(db, services, plan.network) }
+  if (!fits(plan, await freeShare(db, services, host)))
+    throw noRoom('There is no room for a machine of this plan')
+  return { plan, image, place: await findPlace(db, services, host.ports, plan.network) }
 }

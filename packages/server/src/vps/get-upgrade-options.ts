@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts'
+import { askRoom } from './ask-host.ts'
 import { periodsFrom } from './billing/period-store.ts'
 import { fits, freeShare } from './capacity.ts'
 import { chargeNow, growthOf, isLarger } from './upgrade.ts'
@@ -6,7 +7,7 @@ import { vpsById } from './vps-store.ts'
 
 export const getUpgradeOptions: Handler<'getUpgradeOptions'> = async ({ input, db, services }) => {
   const row = await vpsById(db, input.service_id)
-  const free = await freeShare(db, services)
+  const free = await freeShare(db, services, await askRoom(services))
   const at = services.clock.now()
   const periods = await periodsFrom(db, row.id, at)
   const isLive = row.status !== 'deleted' && row.status !== 'failed'

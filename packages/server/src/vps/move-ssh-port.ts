@@ -2,6 +2,7 @@ import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { lockPlacement } from '../lock-placement.ts'
 import type { Services } from '../services.ts'
+import { askPorts } from './ask-host.ts'
 import { freePublicPort } from './capacity.ts'
 import { lockVps, updateVps, type VpsRow } from './vps-store.ts'
 
@@ -14,11 +15,12 @@ export async function moveSshPort(
   services: Services,
   { id, ssh_port: taken }: Pick<VpsRow, 'id' | 'ssh_port'>,
 ): Promise<boolean> {
+  const ports = await askPorts(services)
   return inTransaction(services.db, async (tx) => {
     await lockPlacement(tx)
     const { status, ssh_port } = await lockVps(tx, id)
     if (status !== 'provisioning' || ssh_port !== taken) return false
-    const port = await freePublicPort(tx, services)
+    const port = await freePublicPort(tx, services, ports)
     if (port === undefined) return false
     services.log.warn({ vps: id, taken, port }, 'A machine gets another port')
     await updateVps(tx, id, { ssh_port: port })

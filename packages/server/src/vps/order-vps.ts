@@ -3,13 +3,15 @@ import { formatUsd } from '@coinrack/contract/wire.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { OperationError, PAY_INVOICE } from '../errors.ts'
-import type { Call, Handler } from '../handler.ts'
+import { type Call, type CallToPrepare, type Handler, preparedHandler } from '../handler.ts'
+import type { HostFacts } from '../host-facts.ts'
 import { checkAutoRenew, mayAutoRenew } from '../ledger/auto-renew.ts'
 import { lockBalance } from '../ledger/balance.ts'
 import { balanceNow } from '../ledger/balance-view.ts'
 import { checkBudget } from '../ledger/budget.ts'
 import { judgeBalance } from '../ledger/judge-balance.ts'
-import { offeredImages } from '../os-images.ts'
+import { offeredAmong } from '../os-images.ts'
+import { askHost } from './ask-host.ts'
 import { checkSshKey } from './check-ssh-key.ts'
 import { findRoom } from './find-room.ts'
 import {
@@ -25,6 +27,7 @@ import {
 } from './order-store.ts'
 import { makeQuote, readQuote } from './price-quote.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
+import { newRootPassword } from './root-password.ts'
 import { spenderOf, startOrder } from './start-order.ts'
 import { checkUserData, userDataPurpose } from './user-data.ts'
 import { vpsById } from './vps-store.ts'
@@ -36,77 +39,90 @@ const MOST_UNPAID = 5
 const MOST_UNPAID_A_DAY = 20
 
 type OrderCall = Call<'orderVps'>
+type BeforeOrder = CallToPrepare<'orderVps'>
 type CatalogPlan = OrderCall['services']['catalog']['plans'][number]
 
-export const orderVps: Handler<'orderVps'> = async (call) => {
-  const { input, caller, db, services } = call
-  const plan = await checkOrder(call)
-  const sshKey =
-    input.ssh_key === undefined ? null : await checkSshKey(db, caller.accountId, input.ssh_key, call.fail)
-  const userData = checkUserData(input.user_data, call.fail)
-  // Orders of one account run one after the other: each sees what the others left of the balance.
-  const balance = await lockBalance(db, caller.accountId)
-  const autoRenew = await checkRenewal(call)
-  if (input.dry_run) return quote(call, plan)
+export const orderVps: Handler<'orderVps'> = preparedHandler(
+  async (call) => {
+    const { input, services } = call
+    const plan = checkPlan(call)
+    const host = await askHost(services)
+    checkImage(call, plan, host)
+    const quoted = atQuotedPrice(call, plan)
+    return {
+      plan: quoted,
+      host,
+      password: input.dry_run ? undefined : await newRootPassword(services.random),
+    }
+  },
+  async (call, { plan, ...prepared }) => {
+    const { input, caller, db, services } = call
+    const sshKey =
+      input.ssh_key === undefined ? null : await checkSshKey(db, caller.accountId, input.ssh_key, call.fail)
+    const userData = checkUserData(input.user_data, call.fail)
+    // Orders of one account run one after the other: each sees what the others left of the balance.
+    const balance = await lockBalance(db, caller.accountId)
+    const autoRenew = await checkRenewal(call)
+    if (input.dry_run) return quote(call, prepared.host, plan)
 
-  const now = services.clock.now()
-  const awaiting = await findAwaitingOrder(db, {
-    accountId: caller.accountId,
-    product: plan.slug,
-    osId: input.os_id,
-    sshKey,
-    hostname: input.hostname,
-    billingCycle: input.billing_cycle,
-    months: input.months,
-    prices: input.quote_id === undefined ? undefined : plan,
-    boot: input.boot,
-    isSame: ({ user_data, service_id }) =>
-      userData === (user_data ? services.sealer.open(user_data, userDataPurpose(service_id)) : undefined),
-    now,
-  })
-  // Whoever continues an order is charged for it.
-  const order: OrderRow = {
-    ...(awaiting ?? newOrder(call, plan, sshKey, now)),
-    token_id: caller.tokenId,
-    auto_renew: autoRenew,
-  }
-  if (awaiting) await setOrderAutoRenew(db, order.id, autoRenew)
-  checkPrice(call, order)
-  const spender = spenderOf(db, order)
-  if (spender) await checkBudget(db, { ...spender, amount: orderTotal(order), at: now })
-  const unpaid = judgeBalance(balance, orderTotal(order), 'this order')
-  if (unpaid) return refuseUnpaid(call, order, !awaiting, unpaid)
+    const now = services.clock.now()
+    const awaiting = await findAwaitingOrder(db, {
+      accountId: caller.accountId,
+      product: plan.slug,
+      osId: input.os_id,
+      sshKey,
+      hostname: input.hostname,
+      billingCycle: input.billing_cycle,
+      months: input.months,
+      prices: input.quote_id === undefined ? undefined : plan,
+      boot: input.boot,
+      isSame: ({ user_data, service_id }) =>
+        userData === (user_data ? services.sealer.open(user_data, userDataPurpose(service_id)) : undefined),
+      now,
+    })
+    // Whoever continues an order is charged for it.
+    const order: OrderRow = {
+      ...(awaiting ?? newOrder(call, plan, sshKey, now)),
+      token_id: caller.tokenId,
+      auto_renew: autoRenew,
+    }
+    if (awaiting) await setOrderAutoRenew(db, order.id, autoRenew)
+    checkPrice(call, order)
+    const spender = spenderOf(db, order)
+    if (spender) await checkBudget(db, { ...spender, amount: orderTotal(order), at: now })
+    const unpaid = judgeBalance(balance, orderTotal(order), 'this order')
+    if (unpaid) return refuseUnpaid(call, prepared.host, order, !awaiting, unpaid)
 
-  if (!awaiting) await insertOrder(db, order)
-  await startOrder(db, services, order)
-  if (order.invoice_id) await services.invoicing.markPaid(db, services, order.invoice_id)
-  await announce(db, RECONCILE_VPS)
+    if (!awaiting) await insertOrder(db, order)
+    await startOrder(db, services, prepared, order)
+    if (order.invoice_id) await services.invoicing.markPaid(db, services, order.invoice_id)
+    await announce(db, RECONCILE_VPS)
 
-  const placed = (await orderById(db, order.id))!
-  return {
-    ...orderView(placed),
-    quote: null,
-    paid_from_balance: true,
-    service: vpsView(await vpsById(db, order.service_id)),
-    ...(await balanceNow(db, services, caller.accountId)),
-  }
-}
+    const placed = (await orderById(db, order.id))!
+    return {
+      ...orderView(placed),
+      quote: null,
+      paid_from_balance: true,
+      service: vpsView(await vpsById(db, order.service_id)),
+      ...(await balanceNow(db, services, caller.accountId)),
+    }
+  },
+)
 
-async function checkOrder(call: OrderCall): Promise<CatalogPlan> {
-  const { input, services, fail } = call
+function checkPlan({ input, services, fail }: BeforeOrder): CatalogPlan {
   const plan = services.catalog.plans.find(({ slug }) => slug === input.product)
-  if (!plan || (input.region !== undefined && input.region !== services.catalog.region)) {
-    const where = plan ? ` in region ${input.region}` : ''
-    throw fail('unknown_product', `There is no plan ${input.product}${where}`)
-  }
-  const images = await offeredImages(services.driver, plan)
-  if (!images.some(({ osId }) => osId === input.os_id)) {
-    throw fail('os_not_supported', `Plan ${plan.slug} has no OS image ${input.os_id}`)
-  }
-  return atQuotedPrice(call, plan)
+  const isHere = input.region === undefined || input.region === services.catalog.region
+  if (plan && isHere) return plan
+  const where = plan ? ` in region ${input.region}` : ''
+  throw fail('unknown_product', `There is no plan ${input.product}${where}`)
 }
 
-function atQuotedPrice({ input, caller, services, fail }: OrderCall, plan: CatalogPlan): CatalogPlan {
+function checkImage({ input, fail }: BeforeOrder, plan: CatalogPlan, host: HostFacts): void {
+  if (offeredAmong(host.images, plan).some(({ osId }) => osId === input.os_id)) return
+  throw fail('os_not_supported', `Plan ${plan.slug} has no OS image ${input.os_id}`)
+}
+
+function atQuotedPrice({ input, caller, services, fail }: BeforeOrder, plan: CatalogPlan): CatalogPlan {
   if (input.quote_id === undefined) return plan
   const quoted = readQuote(services, caller.accountId, input.quote_id, plan.slug)
   if (!quoted) throw fail('quote_invalid', `The quote is over, or none of yours for plan ${plan.slug}`)
@@ -166,11 +182,11 @@ function newOrder(
 }
 
 /** What the order would cost and whether it could be placed now. Nothing is written. */
-async function quote(call: OrderCall, plan: CatalogPlan) {
+async function quote(call: OrderCall, host: HostFacts, plan: CatalogPlan) {
   const { caller, db, services } = call
   const order = newOrder(call, plan, null, services.clock.now())
   checkPrice(call, order)
-  await findRoom(db, services, order)
+  await findRoom(db, services, host, order)
   return {
     ...orderView(order),
     status: 'quote' as const,
@@ -189,12 +205,13 @@ async function quote(call: OrderCall, plan: CatalogPlan) {
  */
 async function refuseUnpaid(
   { input, db, services, fail }: OrderCall,
+  host: HostFacts,
   order: OrderRow,
   isNew: boolean,
   unpaid: NonNullable<ReturnType<typeof judgeBalance>>,
 ): Promise<never> {
   if (input.create_invoice && isNew) await checkUnpaidOrders(db, services, order.account_id)
-  await findRoom(db, services, order)
+  await findRoom(db, services, host, order)
   const invoice = input.create_invoice ? await invoiceOf(db, services, order, isNew) : null
   throw fail(unpaid.code, unpaid.message, {
     keepEffects: true,

@@ -4,11 +4,13 @@ import { roomFor, taken } from './capacity.ts'
 import { failOrder } from './fail-order.ts'
 import { cancelUnpaidOrder } from './order-store.ts'
 import { checkRoom, payFromBalance } from './pay-order.ts'
+import { prepareOrder } from './prepare-order.ts'
 import { chargesOfThoseDue, hasPaid, summary } from './summary.ts'
 import { lockVps } from './vps-store.ts'
 
 /** What the other slices ask of orders. */
 export const ordering: Ordering = {
+  prepareOrder,
   payFromBalance,
   checkRoom,
   failOrder,

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { HostRoom } from '../host-facts.ts'
 import { addressesIn } from '../ipv4.ts'
 import type { Services } from '../services.ts'
 
@@ -54,8 +55,12 @@ async function usesOf(db: Queryable): Promise<AddressUse[]> {
 }
 
 /** An IPv6 address that no machine had before; null where there are none to give. */
-export async function nextIpv6(tx: Transaction, { config, driver }: Services): Promise<string | null> {
-  if (config.ipv6Prefix === undefined || !(await driver.hasOwnNetworks())) return null
+export async function nextIpv6(
+  tx: Transaction,
+  { config }: Services,
+  { hasOwnNetworks }: HostRoom,
+): Promise<string | null> {
+  if (config.ipv6Prefix === undefined || !hasOwnNetworks) return null
   const { rows } = await tx.query<{ ipv6: string }>(
     `select host($1::inet + nextval('vps_ipv6_number')) as ipv6`,
     [config.ipv6Prefix],

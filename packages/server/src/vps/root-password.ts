@@ -1,4 +1,6 @@
 import { runCommand } from '@coinrack/host/run-command.ts'
+import { demandNoTransaction } from '../database/transaction.ts'
+import type { RootPassword } from '../host-facts.ts'
 import type { Random } from '../services.ts'
 
 /** No characters that look alike, and none that a shell or a terminal takes for its own. */
@@ -19,9 +21,16 @@ export function makeRootPassword(random: Random): string {
 
 /** The crypt(3) hash (SHA-512) that a guest's `/etc/shadow` takes: the machine never sees more than this. */
 export async function hashRootPassword(password: string): Promise<string> {
+  demandNoTransaction('The hash of a root password')
   const { stdout } = await runCommand('openssl', ['passwd', '-6', '-stdin'], {
     input: password,
     timeoutMs: 10_000,
   })
   return stdout.trim()
+}
+
+/** A new password with its hash, for a transaction that wants one. */
+export async function newRootPassword(random: Random): Promise<RootPassword> {
+  const plain = makeRootPassword(random)
+  return { plain, hash: await hashRootPassword(plain) }
 }

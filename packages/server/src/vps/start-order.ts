@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/transaction.ts'
+import type { OrderPreparation } from '../host-facts.ts'
 import { mayAutoRenew } from '../ledger/auto-renew.ts'
 import { placeHold } from '../ledger/hold.ts'
 import { lockPlacement } from '../lock-placement.ts'
@@ -7,24 +8,28 @@ import type { Services } from '../services.ts'
 import { findRoom } from './find-room.ts'
 import { forgetOrderUserData, liveVpsOf, type OrderRow, orderTotal, setOrderStatus } from './order-store.ts'
 import { nextIpv6 } from './own-address.ts'
-import { hashRootPassword, makeRootPassword } from './root-password.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
 import { insertVps } from './vps-store.ts'
 
 /**
  * Begins an order: the hold of its price and the wanted machine, in one transaction.
+ * @param prepared with a password
  * @param order written down already; it counts for the budget of its token
  * @throws InsufficientFunds when the balance does not cover the price
  * @throws OperationError `budget_exceeded`; `capacity` when no machine can be placed now, before anything is held
  */
-export async function startOrder(tx: Transaction, services: Services, order: OrderRow): Promise<void> {
+export async function startOrder(
+  tx: Transaction,
+  services: Services,
+  { host, password }: OrderPreparation,
+  order: OrderRow,
+): Promise<void> {
   const { catalog, clock, newId, random, sealer } = services
+  if (!password) throw new Error('An order cannot begin without a password of root')
   // Before the lock that all orders wait for.
-  const password = makeRootPassword(random)
-  const passwordHash = await hashRootPassword(password)
   const hostKey = makeSshHostKey(random)
   await lockPlacement(tx)
-  const { plan, image, place } = await findRoom(tx, services, order)
+  const { plan, image, place } = await findRoom(tx, services, host, order)
 
   const now = clock.now()
   const holdId = newId('hold')
@@ -53,11 +58,11 @@ export async function startOrder(tx: Transaction, services: Services, order: Ord
     disk_gb: plan.disk_gb,
     ssh_key: order.ssh_key,
     ...place,
-    ipv6: await nextIpv6(tx, services),
+    ipv6: await nextIpv6(tx, services, host),
     ssh_host_public_key: hostKey.publicKey,
     ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${order.service_id}`),
-    root_password: sealer.seal(password, `root-password:${order.service_id}`),
-    root_password_hash: passwordHash,
+    root_password: sealer.seal(password.plain, `root-password:${order.service_id}`),
+    root_password_hash: password.hash,
     user_data: order.user_data,
     price: order.price,
     price_hourly: order.price_hourly,

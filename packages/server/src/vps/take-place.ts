@@ -1,7 +1,7 @@
-import { isFreePort } from '@coinrack/host/free-port.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { HostPorts } from '../host-facts.ts'
 import type { Services } from '../services.ts'
-import { EVERY_ADDRESS, freePublicPort, isPortTaken, noRoom } from './capacity.ts'
+import { freePublicPort, isPortTaken, noRoom } from './capacity.ts'
 import { freeAddress, isFreeAddress } from './own-address.ts'
 import type { NewVps, VpsRow } from './vps-store.ts'
 
@@ -12,19 +12,23 @@ type Place = Pick<NewVps, 'ssh_host' | 'ssh_port' | 'ipv4'>
 /**
  * Where a machine that was gone is reached: as before where nobody else is by now, else at another address or port. Its
  * IPv6 address was given to nobody. Under the placement lock.
+ * @param ports the one that it had was looked at
  * @throws OperationError `capacity` when there is none
  */
 export async function takePlaceAgain(
   tx: Transaction,
   services: Services,
+  ports: HostPorts,
   { ssh_host, ssh_port, ipv4 }: Pick<VpsRow, keyof Place>,
 ): Promise<Place> {
   if (ipv4 !== null) {
     const isFree = await isFreeAddress(tx, services, ipv4)
-    return isFree ? { ssh_host, ssh_port, ipv4 } : findPlace(tx, services, 'dedicated')
+    return isFree ? { ssh_host, ssh_port, ipv4 } : findPlace(tx, services, ports, 'dedicated')
   }
-  const isFree = !(await isPortTaken(tx, services, ssh_port)) && (await isFreePort(ssh_port, EVERY_ADDRESS))
-  return isFree ? { ssh_host: services.config.publicIp, ssh_port, ipv4 } : findPlace(tx, services, 'nat')
+  const isFree = !(await isPortTaken(tx, ports, ssh_port))
+  return isFree
+    ? { ssh_host: services.config.publicIp, ssh_port, ipv4 }
+    : findPlace(tx, services, ports, 'nat')
 }
 
 /**
@@ -35,10 +39,11 @@ export async function takePlaceAgain(
 export async function findPlace(
   db: Queryable,
   services: Services,
+  ports: HostPorts,
   network: 'nat' | 'dedicated',
 ): Promise<Place> {
   if (network === 'nat') {
-    const port = await freePublicPort(db, services)
+    const port = await freePublicPort(db, services, ports)
     if (port === undefined) throw noRoom('There is no free SSH port')
     return { ssh_host: services.config.publicIp, ssh_port: port, ipv4: null }
   }

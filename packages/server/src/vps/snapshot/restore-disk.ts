@@ -1,4 +1,5 @@
 import type { Call } from '../../handler.ts'
+import type { HostFacts } from '../../host-facts.ts'
 import { beginPaidPeriod } from '../bring-back.ts'
 import { stateRefusal } from '../state-refusal.ts'
 import { tellChange } from '../tell-change.ts'
@@ -8,9 +9,13 @@ import { canBeRestored } from './snapshot-state.ts'
 import { type SnapshotRow, setSnapshot } from './snapshot-store.ts'
 import { untilSettled } from './want-change.ts'
 
-/** Wants a kept disk to be the one of its VPS again. A VPS that was cancelled is brought back and paid for. */
+/**
+ * Wants a kept disk to be the one of its VPS again. A VPS that was cancelled is brought back and paid for.
+ * @param host undefined when its machine was still there a moment ago
+ */
 export async function restoreDisk(
   call: Call<'restoreSnapshot'>,
+  host: HostFacts | undefined,
   row: VpsRow,
   snapshot: SnapshotRow,
 ): Promise<SnapshotRow> {
@@ -18,13 +23,14 @@ export async function restoreDisk(
   const { id } = row
   if (row.put_back === snapshot.id) return snapshot
   const isGone = row.wanted === 'deleted'
-  const isBusy = row.set_aside_as !== null || row.put_back !== null || (isGone && !row.machine_gone_at)
+  const isBeingDeleted = isGone && (!row.machine_gone_at || !host)
+  const isBusy = row.set_aside_as !== null || row.put_back !== null || isBeingDeleted
   if (isBusy || !['active', 'stopped', 'reinstalling', 'deleted'].includes(row.status))
     throw fail('service_busy', ...stateRefusal(row, `The VPS is ${isGone ? 'being deleted' : row.status}`))
   if (!canBeRestored(snapshot.status))
     throw fail('snapshot_busy', `The snapshot is ${snapshot.status}`, untilSettled(id))
 
-  if (isGone) await beginPaidPeriod(call, row, snapshot)
+  if (isGone) await beginPaidPeriod(call, host!, row, snapshot)
   await setSnapshot(db, snapshot.id, 'ready', { status: 'restoring', failure_reason: null })
   await updateVps(db, id, {
     put_back: snapshot.id,
