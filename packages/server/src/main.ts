@@ -45,6 +45,7 @@ import { unpromisedMemory } from './sandboxes/unpromised-memory.ts'
 import { createSealer } from './sealer.ts'
 import { PortError, serve } from './serve.ts'
 import { idMaker, type Services } from './services.ts'
+import { guardSlowEdges } from './slow-edges.ts'
 import { ordering } from './vps/ordering.ts'
 import { nsupdateReverseDns } from './vps/rdns/nsupdate.ts'
 
@@ -151,7 +152,7 @@ async function main(): Promise<void> {
         roomMb: () => unpromisedMemory(services),
       },
     })
-  const services: Services = {
+  const services: Services = guardSlowEdges({
     config: { ...config, serverSecret, depositSecret },
     db,
     changes: await listenForChanges(postgres, (error) => log.error({ err: error }, 'Database notifications')),
@@ -187,7 +188,7 @@ async function main(): Promise<void> {
     invoicing,
     ordering,
     sandboxing,
-  }
+  })
 
   const endServing = await serve(services, {
     machinesPidFile: dataLayout(dataFolder).machinesPidFile,

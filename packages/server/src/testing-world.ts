@@ -35,7 +35,7 @@ import { createReceiptKey } from './receipt-key.ts'
 import { sandboxing } from './sandboxes/sandboxing.ts'
 import { createSealer } from './sealer.ts'
 import { type Clock, idMaker, type Services } from './services.ts'
-import { outsideTransactions } from './testing-guard.ts'
+import { guardSlowEdges } from './slow-edges.ts'
 import { ordering } from './vps/ordering.ts'
 import type { ReverseDns } from './vps/rdns/reverse-dns.ts'
 
@@ -100,7 +100,7 @@ export async function createTestWorld(
   }
   const config = testConfig(options.env)
   const factory = forwarderFactoryAddress(TREASURY)
-  const services: Services = {
+  const services = guardSlowEdges({
     config,
     db,
     changes,
@@ -109,7 +109,7 @@ export async function createTestWorld(
     newId: idMaker(clock, random),
     sealer: createSealer(config.serverSecret!, random),
     receiptKey: createReceiptKey(config.serverSecret!),
-    mailer: outsideTransactions('The mail server', mailer),
+    mailer,
     // Patient, for the machines that tests run on have other things to do; the limits of time have a test of their own.
     hashing: createHashing({ waitMs: options.hashingWaitMs ?? 20_000 }),
     lookup: options.lookup ?? (async () => []),
@@ -129,7 +129,7 @@ export async function createTestWorld(
     invoicing,
     ordering,
     sandboxing,
-  }
+  })
   return {
     services,
     driver,

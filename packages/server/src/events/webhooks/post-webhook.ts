@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { demandNoTransaction } from '../../database/transaction.ts'
 import { hostOf, literalAddress } from './webhook-url.ts'
 
 /** All of it: look-up, connection, and the whole answer. */
@@ -29,6 +30,7 @@ export async function postWebhook(
   body: string,
   { lookup, mayReach, timeoutMs = TIMEOUT_MS }: PostOptions,
 ): Promise<number> {
+  demandNoTransaction('A post to a webhook')
   const signal = AbortSignal.timeout(timeoutMs)
   const late = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new PostFailure(`No answer within ${timeoutMs / 1000} s`)))
