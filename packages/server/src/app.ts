@@ -28,11 +28,14 @@ import { version } from './version.ts'
 
 /** How many connections to the database those without a token have together, and how long one waits for one of them. */
 const STRANGERS = { most: 6, waitMs: 2_000 }
+/** The same for looking up tokens and other secrets that are not known to be good. */
+const LOOKUPS = { most: 4, waitMs: 2_000 }
 
 /** The whole HTTP face of the service, not listening yet. */
 export function createApp(services: Services, readiness: Readiness, metrics: Metrics): FastifyInstance {
   const shared = shareOf(services.db, createSlots(STRANGERS))
-  const strangers = { db: shared, limiter: createRateLimiter({ ...services, db: shared }) }
+  const lookups = shareOf(services.db, createSlots(LOOKUPS))
+  const strangers = { db: shared, lookups, limiter: createRateLimiter({ ...services, db: shared }) }
   const dispatch = measured(
     createDispatch(services, { handlers, paidHandlers }, createRateLimiter(services), strangers),
     metrics,
@@ -59,7 +62,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
   registerCheckout(app, Object.create(services, { db: { value: shared } }))
   registerSandboxFiles(app, services, dispatch)
-  upgrades.push(registerConsole(app, services), passOn, registerPreviews(app, services))
+  upgrades.push(registerConsole(app, services, lookups), passOn, registerPreviews(app, services, lookups))
   registerUpgrades(app, services, upgrades)
   return app
 }

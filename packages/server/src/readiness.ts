@@ -53,7 +53,7 @@ export function createReadiness(services: Services): Readiness {
     )
   }
 
-  return async () => {
+  const lookAtAll = async () => {
     const images = await driver.images().catch(() => [])
     const parts = await Promise.all([
       look('database', async () => {
@@ -81,5 +81,14 @@ export function createReadiness(services: Services): Readiness {
         ),
     ])
     return [...parts, ...(await sandboxes())]
+  }
+
+  // Anybody may ask, as often as they like: those who ask while it is being looked are answered the same.
+  let looking: Promise<Part[]> | undefined
+  return () => {
+    looking ??= lookAtAll().finally(() => {
+      looking = undefined
+    })
+    return looking
   }
 }

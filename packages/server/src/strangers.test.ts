@@ -2,8 +2,13 @@ import { scrypt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { promisify } from 'node:util'
+import type pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { smtpMailer } from './account/mailer.ts'
+import { makeToken } from './account/token.ts'
+import { createDispatch } from './dispatch.ts'
+import { handlers, paidHandlers } from './handlers.ts'
+import { createRateLimiter } from './rate-limiter.ts'
 import { type Reply, startTestService, type TestService } from './testing.ts'
 
 /*
@@ -101,4 +106,73 @@ test('behavior: 24 log-ins do not keep a customer waiting; those that wait too l
     expect(body).toMatchObject({ code: 'overloaded', fix: expect.stringContaining('retry_after') })
     expect(Number(headers['retry-after'])).toBeGreaterThan(0)
   }
+})
+
+/** The most connections that were in use at the same moment until the end. */
+async function mostInUse(work: () => Promise<unknown>): Promise<number> {
+  const { db } = service.services
+  let most = 0
+  const count = () => {
+    most = Math.max(most, db.totalCount - db.idleCount + db.waitingCount)
+  }
+  db.on('acquire', count)
+  try {
+    await work()
+  } finally {
+    db.off('acquire', count)
+  }
+  return most
+}
+
+const SHARE = 6
+const LOOKUPS = 4
+const MANY = Array.from({ length: 200 }, (_, index) => index)
+
+test.each<[string, number, (index: number) => Promise<unknown>]>([
+  [
+    'tokens that nobody has',
+    SHARE + LOOKUPS,
+    (index: number) =>
+      service.ask('GET', '/balance', {
+        token: makeToken(service.services.random),
+        address: `203.0.${index}.1`,
+      }),
+  ],
+  [
+    'previews that there are none of',
+    LOOKUPS,
+    (index: number) => service.app.inject(`/preview/sbx${'0'.repeat(23)}${100 + index}/8000/`),
+  ],
+  [
+    'links to consoles that nobody was given',
+    LOOKUPS,
+    (index: number) => service.app.inject(`/console/${'A'.repeat(40)}${100 + index}`),
+  ],
+  ['whether the service is ready', 1, () => service.app.inject('/readyz')],
+])(
+  'behavior: a flood that asks for %s takes no more than its share of the connections',
+  async (_what, share, ask) => {
+    expect(await mostInUse(() => Promise.all(MANY.map((index) => ask(index))))).toBeLessThanOrEqual(share)
+  },
+)
+
+test('behavior: a token that was good is looked up beside the share, until it is not good any more', async () => {
+  const { services } = service
+  const { db } = services
+  let inShare = 0
+  const query = (...statement: Parameters<pg.Pool['query']>) => {
+    inShare++
+    return db.query(...statement)
+  }
+  const limiter = createRateLimiter(services)
+  const strangers = { db, lookups: { query } as unknown as pg.Pool, limiter }
+  const dispatch = createDispatch(services, { handlers, paidHandlers }, limiter, strangers)
+  const { token: used } = await service.customer()
+  const statusOf = async (name: 'getBalance' | 'logout') => {
+    const request = { token: used, address: '127.0.0.1', idempotencyKey: undefined, resourceId: undefined }
+    return (await dispatch(name, { ...request, input: () => ({}), requestId: 'req', asTool: false })).status
+  }
+  expect([await statusOf('getBalance'), await statusOf('getBalance'), inShare]).toEqual([200, 200, 1])
+  expect([await statusOf('logout'), await statusOf('getBalance'), inShare]).toEqual([200, 401, 1])
+  expect([await statusOf('getBalance'), inShare]).toEqual([401, 2])
 })

@@ -49,7 +49,7 @@ where t.revoked_at is null and t.expires_at > $2`
  * (`npm run bench:read`).
  */
 export async function authenticate(
-  { db, clock }: Services,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   token: string,
   wanted?: RowWanted,
 ): Promise<Authenticated | undefined> {

@@ -37,7 +37,7 @@ export function portView(services: Pick<Services, 'config'>, row: PortRow): z.ou
  * @throws OperationError `preview_closed`, `preview_token_missing`, `sandbox_not_running`
  */
 export async function openPreview(
-  services: Services,
+  services: Pick<Services, 'config' | 'db'>,
   sandboxId: string,
   port: number,
   token: string | undefined,

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { consoleAssets, consoleParts } from '@coinrack/web/console/assets.ts'
 import { consolePage, spentConsolePage } from '@coinrack/web/console/page.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type pg from 'pg'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Services } from '../services.ts'
 import { type ConsoleLink, mayStayOpen, readLink, takeLink } from '../vps/console/console-links.ts'
@@ -26,16 +27,18 @@ const POLICY = 1008
 /**
  * The consoles of machines, for whoever has the secret of a link: the page, which can be looked at, and the websocket
  * (`/socket`), which uses the link up.
+ * @param lookups the share of the database in which a secret is looked up
  */
-export function registerConsole(app: FastifyInstance, services: Services): Upgrade {
+export function registerConsole(app: FastifyInstance, services: Services, lookups: pg.Pool): Upgrade {
   const { publicUrl } = services.config
+  const unproven = { db: lookups, clock: services.clock }
   for (const { path, type, body } of consoleAssets) {
     app.get(path, (_request, reply) => reply.header('cache-control', FOR_EVER).type(type).send(body))
   }
 
   app.get('/console/:secret', async (request: FastifyRequest<{ Params: { secret: string } }>, reply) => {
     const { secret } = request.params
-    const link = await readLink(services, secret)
+    const link = await readLink(unproven, secret)
     const nonce = Buffer.from(services.random.bytes(16)).toString('base64')
     const socketUrl = `${publicUrl.replace(/^http/, 'ws')}/console/${encodeURIComponent(secret)}/socket`
     reply.code(link ? 200 : 404).headers(pageHeaders(nonce, new URL(socketUrl).origin))
@@ -65,7 +68,7 @@ export function registerConsole(app: FastifyInstance, services: Services): Upgra
     // Of programs that are no browser there is no origin; a page of another one gives itself away.
     const { origin } = request.headers
     if (origin !== undefined && origin !== new URL(publicUrl).origin) return void socket.end(NOT_FROM_THERE)
-    const link = await takeLink(services, secret)
+    const link = await takeLink(unproven, secret)
     if (!link) return void socket.end(NOTHING_HERE)
     const machine = await services.console.connect(link.vpsId, link.type)
     if (socket.destroyed) return void machine.destroy()

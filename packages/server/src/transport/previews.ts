@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { errors } from '@coinrack/contract/errors.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type pg from 'pg'
 import { OperationError } from '../errors.ts'
 import { EVERYTHING } from '../everything.ts'
 import { askSandbox } from '../sandboxes/ask-sandbox.ts'
@@ -17,8 +18,9 @@ import { NOTHING_HERE, type Upgrade } from './upgrades.ts'
 /**
  * What listens on exposed ports of sandboxes: under names of their own, and under `/preview/{sandbox}/{port}/`. HTTP and
  * WebSocket go through as they are, for as long as whoever asks may use the port.
+ * @param lookups the share of the database in which it is looked up whether they may
  */
-export function registerPreviews(app: FastifyInstance, services: Services): Upgrade {
+export function registerPreviews(app: FastifyInstance, services: Services, lookups: pg.Pool): Upgrade {
   const addressOf = (request: IncomingMessage) => previewAddress(services.config, request)
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
@@ -29,7 +31,7 @@ export function registerPreviews(app: FastifyInstance, services: Services): Upgr
       // The router has seen it as a path; what came is what counts.
       const address = addressOf(asItCame(request))
       if (!address) throw new OperationError('not_found', 'There is no preview at this address')
-      await serve(services, address, request, reply, closing.signal)
+      await serve({ services, lookups }, address, request, reply, closing.signal)
     })
     const handler = async () => {}
     for (const url of ['/preview/:sandbox/:port', '/preview/:sandbox/:port/*'])
@@ -39,15 +41,20 @@ export function registerPreviews(app: FastifyInstance, services: Services): Upgr
   return {
     isMine: (request) => addressOf(request) !== undefined,
     accept: (request, socket, head) =>
-      passUpgrade(services, addressOf(request)!, { request, socket, head }, closing.signal),
+      passUpgrade({ services, lookups }, addressOf(request)!, { request, socket, head }, closing.signal),
   }
+}
+
+interface Previews {
+  services: Services
+  lookups: pg.Pool
 }
 
 const asItCame = ({ raw, originalUrl }: FastifyRequest) =>
   ({ headers: raw.headers, url: originalUrl }) as IncomingMessage
 
 async function serve(
-  services: Services,
+  { services, lookups }: Previews,
   address: PreviewAddress,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -55,7 +62,7 @@ async function serve(
 ): Promise<void> {
   const { sandboxId, port } = address
   const { token, path, isInQuery } = presentedToken(address, request.headers)
-  const sandbox = await openPreview(services, sandboxId, port, token)
+  const sandbox = await openPreview({ ...services, db: lookups }, sandboxId, port, token)
   if (isInQuery && request.method === 'GET') {
     // From the address into a cookie, so that it stands in no history and no Referer.
     const cookie = tokenCookie(address, token!, services.config.publicUrl)
@@ -114,7 +121,7 @@ function exchange(
 
 /** Lets a client speak another protocol, a WebSocket for one, with what listens on the port. */
 async function passUpgrade(
-  services: Services,
+  { services, lookups }: Previews,
   address: PreviewAddress,
   client: UpgradingClient,
   closing: AbortSignal,
@@ -123,7 +130,7 @@ async function passUpgrade(
   const { request, socket } = client
   const { token, path } = presentedToken(address, request.headers)
   try {
-    const sandbox = await openPreview(services, sandboxId, port, token)
+    const sandbox = await openPreview({ ...services, db: lookups }, sandboxId, port, token)
     await askSandbox(services, sandboxId, sandbox, async ({ connect }) => {
       const upstream = await connect(sandboxId, port)
       const unwatch = watch(services, address, token, () => socket.destroy(), closing)

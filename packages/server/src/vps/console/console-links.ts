@@ -42,7 +42,10 @@ const OPEN = `exists (select from vps join account owner on owner.id = vps.accou
     and (opener.id = owner.id or ${mayOperate({ service: 'vps.id', account: 'opener.id', now: '$2' })}))`
 
 /** What an unused link is for; undefined when there is none, or it can no longer be used. */
-export async function readLink({ db, clock }: Services, secret: string): Promise<ConsoleLink | undefined> {
+export async function readLink(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  secret: string,
+): Promise<ConsoleLink | undefined> {
   const { rows } = await db.query<LinkRow>(
     `select vps_id, type, account_id, token_id from console_link
      where secret_hash = $1 and used_at is null and expires_at > $2 and ${OPEN}`,
@@ -52,7 +55,10 @@ export async function readLink({ db, clock }: Services, secret: string): Promise
 }
 
 /** Uses a link, for whoever is first of any number at the same moment. */
-export async function takeLink({ db, clock }: Services, secret: string): Promise<ConsoleLink | undefined> {
+export async function takeLink(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  secret: string,
+): Promise<ConsoleLink | undefined> {
   const { rows } = await db.query<LinkRow>(
     `update console_link set used_at = $2
      where secret_hash = $1 and used_at is null and expires_at > $2 and ${OPEN}
