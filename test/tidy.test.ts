@@ -221,6 +221,18 @@ describe('words that belong to few', () => {
       pattern: /\bscrypt(Sync)?\b/,
       where: /^packages\/server\/src\/account\/password\.ts$/,
     },
+    {
+      // Each refuses to run inside a transaction, or is reached before there is a service.
+      word: 'runCommand() in the service',
+      pattern: /\brunCommand\(/,
+      where:
+        /^packages\/server\/src\/(data-folder|database\/(embedded|postgres-binaries)|vps\/(root-password|rdns\/nsupdate))\.ts$|^(?!packages\/server\/)/,
+    },
+    {
+      word: 'isFreePort() in the service',
+      pattern: /\bisFreePort\(/,
+      where: /^packages\/server\/src\/vps\/ask-host\.ts$|^(?!packages\/server\/)/,
+    },
     { word: 'parseFloat', pattern: /\bparseFloat\(/, where: nowhere },
     { word: 'as any', pattern: /\bas any\b/, where: nowhere },
     { word: '@ts-ignore', pattern: /@ts-(ignore|nocheck|expect-error)/, where: nowhere },
