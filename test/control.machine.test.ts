@@ -60,7 +60,7 @@ runcmd:
   - echo "run $(id -un)" >> /root/runs
 `
 const userDataSeen =
-  '[ ! -e /var/lib/cloud/seed/nocloud ] && stat -c %a /etc/motd; cat /etc/motd /root/runs; id -nG deploy'
+  '[ ! -e /var/lib/cloud/seed/nocloud ] || exit 1; stat -c %a /etc/motd; cat /etc/motd /root/runs; id -nG deploy'
 const userDataDone = '640\nfrom user datarun root\ndeploy'
 
 const shown = () => customer.getVpsStatus({ service_id: id, reveal: false })
