@@ -3,10 +3,26 @@ import { defineConfig } from 'vitest/config'
 // Long ones, for `npm run test:full`.
 const long = process.env.COINRACK_TEST_FULL ? [] : ['**/*.full.test.ts']
 const exclude = ['**/node_modules/**', ...long]
-/** Tests that boot machines, which need the processors for themselves. */
-const machines = '**/*.machine.test.ts'
+/** Tests that boot machines. */
+const machines = '**/*.machine{,.full}.test.ts'
+/** Those that look at all sandboxes of this host, so that no others may run beside them. */
+const sandboxes = ['packages/compute/src/sandbox/*', 'test/sandbox*'].map(
+  (place) => `${place}.machine{,.full}.test.ts`,
+)
 
-/** First the parts, many at a time; then the whole and real machines, one file after the other. */
+/** A project whose files run one after the other, each in a process of its own. */
+const oneByOne = (name: string, groupOrder: number, include: string[], excluded: string[] = []) => ({
+  extends: true as const,
+  test: {
+    name,
+    include,
+    exclude: [...exclude, ...excluded],
+    fileParallelism: false,
+    sequence: { groupOrder },
+  },
+})
+
+/** `npm test` runs some of the projects side by side; see `scripts/test.ts`. */
 export default defineConfig({
   test: {
     globalSetup: ['test/support/postgres.ts'],
@@ -24,16 +40,9 @@ export default defineConfig({
           maxWorkers: '100%',
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'whole',
-          include: ['test/**/*.test.ts', machines],
-          exclude,
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      oneByOne('whole', 1, ['test/**/*.test.ts'], [machines]),
+      oneByOne('sandboxes', 2, sandboxes),
+      oneByOne('machines', 3, [machines], sandboxes),
     ],
   },
 })

@@ -8,8 +8,8 @@ import { join } from 'node:path'
  * `npm test`: everything that must hold before a change is handed in. Goes on after a failure, so that all are seen.
  * `--full` adds the tests in `*.full.test.ts`, which take long. Other arguments choose test files, as vitest does.
  *
- * Without arguments the two projects of vitest run side by side: machines keep one processor busy, and the checks and
- * then the parts have what is left.
+ * Without arguments there are two lanes. An emulated machine keeps one processor busy, so those of VPS are one lane; the
+ * other has the checks, the parts, the whole without machines, and then the machines of sandboxes.
  */
 
 const root = join(import.meta.dirname, '..')
@@ -81,10 +81,16 @@ else if (isFull) {
   await runChecks()
   await runTests('full', [])
 } else {
-  await Promise.all([
-    runTests('whole', ['--project=whole']),
-    runChecks().then(() => runTests('parts', ['--project=parts'], ['nice', '-n', '10'])),
-  ])
+  const lanes = [
+    async () => runTests('machines', ['--project=machines']),
+    async () => {
+      await runChecks()
+      await runTests('parts', ['--project=parts'], ['nice', '-n', '10'])
+      await runTests('whole', ['--project=whole'])
+      await runTests('sandboxes', ['--project=sandboxes'])
+    },
+  ]
+  await Promise.all(lanes.map((lane) => lane()))
 }
 
 await writeFile(summary, JSON.stringify(total))
