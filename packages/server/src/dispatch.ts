@@ -235,9 +235,10 @@ export function createDispatch(
       throw new OperationError('unauthorized', 'This operation needs a Bearer token')
     }
     const wanted = op.resource && resourceRow(op.resource, request.resourceId)
-    const db = known.has(request.token) ? services.db : strangers.lookups
-    const authenticated = await authenticate({ db, clock: services.clock }, request.token, wanted)
-    known.keep(request.token, authenticated !== undefined)
+    const { token } = request
+    const authenticated = await known.lookUp(token, (isKnown) =>
+      authenticate({ db: isKnown ? services.db : strangers.lookups, clock: services.clock }, token, wanted),
+    )
     if (authenticated) return authenticated
     await strangers.limiter.takeBadToken(request.address)
     throw new OperationError('unauthorized', 'The token is not valid: unknown, expired or revoked')

@@ -5,20 +5,43 @@ const MOST = 50_000
 
 /** Which tokens were good when they were looked up last, so that those that nobody has wait for each other alone. */
 export interface KnownTokens {
-  has(token: string): boolean
-  /** @param good what the look-up said */
-  keep(token: string, good: boolean): void
+  /**
+   * Looks a token up. While that is done for one that is not known, whoever else presents it waits, and finds it known.
+   * @param look answers undefined when the token is not good
+   */
+  lookUp<T>(token: string, look: (isKnown: boolean) => Promise<T | undefined>): Promise<T | undefined>
 }
 
 export function createKnownTokens(): KnownTokens {
   const hashes = new Set<string>()
+  const underWay = new Map<string, Promise<void>>()
   const hashOf = (token: string) => sha256(token).toString('base64')
+
+  function note(hash: string, isGood: boolean): void {
+    if (!isGood) return void hashes.delete(hash)
+    if (hashes.size >= MOST) hashes.clear()
+    hashes.add(hash)
+  }
+
   return {
-    has: (token) => hashes.has(hashOf(token)),
-    keep(token, good) {
-      if (!good) return void hashes.delete(hashOf(token))
-      if (hashes.size >= MOST) hashes.clear()
-      hashes.add(hashOf(token))
+    async lookUp(token, look) {
+      const hash = hashOf(token)
+      const first = underWay.get(hash)
+      if (first) await first
+      const isKnown = hashes.has(hash)
+      const looking = look(isKnown).then((found) => {
+        note(hash, found !== undefined)
+        return found
+      })
+      if (isKnown) return looking
+      const done = looking.then(
+        () => {},
+        () => {},
+      )
+      underWay.set(hash, done)
+      return looking.finally(() => {
+        if (underWay.get(hash) === done) underWay.delete(hash)
+      })
     },
   }
 }
