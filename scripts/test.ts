@@ -61,13 +61,13 @@ async function runChecks() {
   }
 }
 
-async function runTests(name: string, chosenHere: string[], before: string[] = []) {
+async function runTests(name: string, chosenHere: string[]) {
   const report = join(results, `${name}.json`)
   await rm(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const env: Record<string, string> = isFull ? { COINRACK_TEST_FULL: '1' } : {}
-  const [command, ...commandArgs] = [...before, 'vitest', 'run', ...reporters, ...chosenHere]
-  const { passed, failed } = await countTests(report, await run(command!, commandArgs, env))
+  const succeeded = await run('vitest', ['run', ...reporters, ...chosenHere], env)
+  const { passed, failed } = await countTests(report, succeeded)
   total.passed += passed
   total.failed += failed
 }
@@ -82,10 +82,10 @@ else if (isFull) {
   await runTests('full', [])
 } else {
   const lanes = [
-    async () => runTests('machines', ['--project=machines']),
+    () => runTests('machines', ['--project=machines']),
     async () => {
       await runChecks()
-      await runTests('parts', ['--project=parts'], ['nice', '-n', '10'])
+      await runTests('parts', ['--project=parts'])
       await runTests('whole', ['--project=whole'])
       await runTests('sandboxes', ['--project=sandboxes'])
     },
