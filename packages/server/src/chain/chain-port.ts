@@ -7,6 +7,10 @@ export interface BlockRef {
   hash: Hash
 }
 
+export interface Block extends BlockRef {
+  parentHash: Hash
+}
+
 export type BlockTag = 'latest' | 'safe' | 'finalized'
 
 /** A Transfer log of an accepted token. Addresses are lower-case. */
@@ -19,6 +23,11 @@ export interface TransferLog {
   txHash: Hash
   /** Within the block, so a transaction that moves to another block can get another one. */
   logIndex: number
+  /**
+   * Which it is, from 0, of the transfers of its transaction with the same token, recipient and value. The log index
+   * changes with the block, this one does not.
+   */
+  ordinal: number
   blockNumber: number
   blockHash: Hash
 }
@@ -35,7 +44,7 @@ export interface ChainPort {
   readonly chainId: number
   readonly network: Network
   /** Undefined when the chain has no such block. */
-  block(which: BlockTag | number): Promise<BlockRef | undefined>
+  block(which: BlockTag | number): Promise<Block | undefined>
   /**
    * All transfers of accepted tokens in these blocks, both included, in order.
    * Fails rather than answer for blocks that the node asked has not seen itself.

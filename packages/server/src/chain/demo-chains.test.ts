@@ -66,6 +66,8 @@ test('behavior: stopped and started again, they have the same history at the sam
   expect(await chain.block('latest')).toEqual(head)
   expect((await chain.receipt(hash))?.transfers).toMatchObject([{ value: 5n, to: someone.toLowerCase() }])
   expect(await chain.transfers(0, head!.number)).toHaveLength(4)
+  await base(second).pay('USDT', someone, 6n)
+  expect(await chain.block('latest')).toMatchObject({ parentHash: head!.hash })
 })
 
 test('behavior: half a state, as a power cut leaves it, does not stop the next start', async () => {

@@ -9,6 +9,7 @@ import {
 } from 'viem'
 import type { ChainPort, TransferLog, TransferReceipt } from './chain-port.ts'
 import type { ChainSettings } from './chain-settings.ts'
+import { numberTransfers } from './number-transfers.ts'
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -85,7 +86,7 @@ export function viemChain(settings: ChainSettings): ChainPort {
     return {
       succeeded: answer.status === '0x1',
       block: { number: hexToNumber(answer.blockNumber), hash: answer.blockHash },
-      transfers: logs.map(readTransfer),
+      transfers: numberTransfers(logs.map(readTransfer)),
     }
   }
 
@@ -99,7 +100,8 @@ export function viemChain(settings: ChainSettings): ChainPort {
           method: 'eth_getBlockByNumber',
           params: [typeof which === 'number' ? numberToHex(which) : which, false],
         })
-        return answer ? { number: hexToNumber(answer.number!), hash: answer.hash! } : undefined
+        if (!answer) return undefined
+        return { number: hexToNumber(answer.number!), hash: answer.hash!, parentHash: answer.parentHash }
       }),
 
     transfers: (fromBlock, toBlock) =>
@@ -107,7 +109,7 @@ export function viemChain(settings: ChainSettings): ChainPort {
         const head = hexToNumber(await node.request({ method: 'eth_blockNumber' }))
         if (head < toBlock) throw new Error(`The node is at block ${head}, before ${toBlock}`)
         const logs = await transfersOf(node, fromBlock, toBlock)
-        return logs.filter(isTransfer).map(readTransfer)
+        return numberTransfers(logs.filter(isTransfer).map(readTransfer))
       }),
 
     receipt: (txHash) => ask((node) => receiptOf(node, txHash)),
@@ -126,7 +128,7 @@ export function viemChain(settings: ChainSettings): ChainPort {
 
 const isTransfer = ({ topics, removed }: RawLog) => topics[0] === TRANSFER && topics.length === 3 && !removed
 
-function readTransfer(log: RawLog): TransferLog {
+function readTransfer(log: RawLog): Omit<TransferLog, 'ordinal'> {
   return {
     token: log.address.toLowerCase() as Hex,
     from: addressOfTopic(log.topics[1]!),
