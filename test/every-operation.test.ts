@@ -52,9 +52,9 @@ const makeResource: Record<Resource, () => Promise<string>> = {
     const { id, payment_options } = body.invoice
     const { chain_id, token, token_address, address } = payment_options[0]
     await service.services.db.query(
-      `insert into deposit (id, chain_id, tx_hash, log_index, block_number, block_hash, token, token_address, address,
+      `insert into deposit (id, chain_id, tx_hash, ordinal, log_index, block_number, block_hash, token, token_address, address,
          account_id, invoice_id, amount, status, final, seen_at, credited_at)
-       values ('dep_0', $1, '0x0', 0, 0, '0x0', $2, $3, $4, $5, $6, 3000000, 'credited', true, $7, $7)`,
+       values ('dep_0', $1, '0x0', 0, 0, 0, '0x0', $2, $3, $4, $5, $6, 3000000, 'credited', true, $7, $7)`,
       [chain_id, token, token_address, address.toLowerCase(), owner.accountId, id, service.clock.now()],
     )
     await service.services.db.query(`update invoice set status = 'paid', paid_at = $2 where id = $1`, [

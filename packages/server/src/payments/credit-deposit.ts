@@ -78,9 +78,12 @@ export const depositTold = ({ settings }: Chain, deposit: Deposit) => ({
   invoice_id: deposit.invoice_id,
 })
 
-/** Unique for each time that a deposit was credited, or taken back. */
-export const depositReference = (kind: 'deposit' | 'reversal', deposit: Deposit, credits: number) =>
-  `${kind}:${deposit.chain_id}:${deposit.tx_hash}:${deposit.log_index}${credits > 1 ? `#${credits}` : ''}`
+/** Unique for each time that a deposit was credited, or taken back: made of what tells it from others, not of its row. */
+export function depositReference(kind: 'deposit' | 'reversal', deposit: Deposit, credits: number): string {
+  const { chain_id, tx_hash, token_address, address, amount, ordinal } = deposit
+  const time = credits > 1 ? `#${credits}` : ''
+  return `${[kind, chain_id, tx_hash, token_address, address, amount, ordinal].join(':')}${time}`
+}
 
 /**
  * Receipts say, once more and by themselves, that this very transfer succeeded in this very block: one node's, and for

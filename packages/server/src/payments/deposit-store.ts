@@ -8,6 +8,9 @@ export interface Deposit {
   id: string
   chain_id: number
   tx_hash: `0x${string}`
+  /** As in `TransferLog`. */
+  ordinal: number
+  /** In the block where it was seen last. */
   log_index: number
   block_number: number
   block_hash: `0x${string}`
@@ -25,14 +28,18 @@ export interface Deposit {
 /** Where a deposit arrives. */
 export type DepositTo = Pick<DepositAddress, 'address' | 'account_id' | 'invoice_id'>
 
+/** What tells a transfer from all others of its chain, in whichever block it is. */
+export type TransferKey = Pick<TransferLog, 'txHash' | 'token' | 'to' | 'value' | 'ordinal'>
+
 /** Whether a transfer that the chain shows is this deposit. */
-export const isTransferOf = (deposit: Deposit, transfer: TransferLog) =>
-  transfer.logIndex === deposit.log_index &&
+export const isTransferOf = (deposit: Deposit, transfer: TransferKey) =>
+  transfer.txHash === deposit.tx_hash &&
   transfer.token === deposit.token_address &&
   transfer.to === deposit.address &&
-  transfer.value === deposit.amount
+  transfer.value === deposit.amount &&
+  transfer.ordinal === deposit.ordinal
 
-const COLUMNS = `id, chain_id, tx_hash, log_index, block_number::integer, block_hash, token, token_address, address,
+const COLUMNS = `id, chain_id, tx_hash, ordinal, log_index, block_number::integer, block_hash, token, token_address, address,
   account_id, invoice_id, amount, status, credits`
 
 /**
@@ -49,17 +56,19 @@ export async function recordDeposit(
 ): Promise<{ account_id: string; invoice_id: string | null } | undefined> {
   const { rows } = await tx.query<{ account_id: string; invoice_id: string | null }>(
     `insert into deposit (id, chain_id, tx_hash, log_index, block_number, block_hash, token, token_address, address,
-       account_id, invoice_id, amount, seen_at)
+       account_id, invoice_id, amount, seen_at, ordinal)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (
        select id from invoice where case when $11::text is null then account_id = $10 and kind = 'topup' else id = $11 end
        order by id desc limit 1
-     ), $12, $13)
-     on conflict (chain_id, tx_hash, log_index) do update set
+     ), $12, $13, $14)
+     on conflict (chain_id, tx_hash, token_address, address, amount, ordinal) do update set
        block_number = excluded.block_number,
        block_hash = excluded.block_hash,
+       log_index = excluded.log_index,
        status = case when deposit.status = 'orphaned' then 'seen' else deposit.status end
      where not deposit.final
-       and (deposit.block_hash <> excluded.block_hash or deposit.status = 'orphaned')
+       and ((deposit.block_hash, deposit.log_index) <> (excluded.block_hash, excluded.log_index)
+         or deposit.status = 'orphaned')
      returning account_id, invoice_id`,
     [
       as.id,
@@ -75,6 +84,7 @@ export async function recordDeposit(
       to.invoice_id,
       transfer.value,
       as.at,
+      transfer.ordinal,
     ],
   )
   return rows[0]
@@ -90,29 +100,36 @@ export async function openDeposits(db: Queryable, chainId: number): Promise<Depo
   return rows
 }
 
-/** The deposit of this log, if it was seen. */
-export async function depositOfLog(
+/** The deposit of this transfer, if it was seen. */
+export async function depositOf(
   db: Queryable,
   chainId: number,
-  { txHash, logIndex }: Pick<TransferLog, 'txHash' | 'logIndex'>,
+  { txHash, token, to, value, ordinal }: TransferKey,
 ): Promise<Deposit | undefined> {
   const { rows } = await db.query<Deposit>(
-    `select ${COLUMNS} from deposit where chain_id = $1 and tx_hash = $2 and log_index = $3`,
-    [chainId, txHash, logIndex],
+    `select ${COLUMNS} from deposit
+     where (chain_id, tx_hash, token_address, address, amount, ordinal) = ($1, $2, $3, $4, $5, $6)`,
+    [chainId, txHash, token, to, value, ordinal],
   )
   return rows[0]
 }
 
-/** The deposit is now in another block. */
+export async function depositById(db: Queryable, id: string): Promise<Deposit | undefined> {
+  const { rows } = await db.query<Deposit>(`select ${COLUMNS} from deposit where id = $1`, [id])
+  return rows[0]
+}
+
+/** The deposit is now where the transfer is: in another block, or elsewhere in it. */
 export async function moveDeposit(
   db: Queryable,
   id: string,
-  block: { number: number; hash: string },
+  { blockNumber, blockHash, logIndex }: TransferLog,
 ): Promise<void> {
-  await db.query('update deposit set block_number = $2, block_hash = $3 where id = $1', [
+  await db.query('update deposit set block_number = $2, block_hash = $3, log_index = $4 where id = $1', [
     id,
-    block.number,
-    block.hash,
+    blockNumber,
+    blockHash,
+    logIndex,
   ])
 }
 

@@ -1,4 +1,15 @@
-import { type Address, encodeFunctionData, type Hex, numberToHex } from 'viem'
+import {
+  type Address,
+  concat,
+  encodeFunctionData,
+  erc20Abi,
+  getContractAddress,
+  type Hex,
+  keccak256,
+  numberToHex,
+  size,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DemoChains } from '../chain/demo-chains.ts'
 import { deterministicAddress, deterministicDeployment } from '../chain/deterministic-deployer.ts'
@@ -7,6 +18,15 @@ import { ForwarderFactory, TestUSDT } from '../chain/generated/contracts.ts'
 import { startTestChains, testWallet } from '../chain/testing.ts'
 import { type Customer, type PaymentsWorld, paymentsWorld, usd } from './testing.ts'
 import { depositWatcher } from './watch-deposits.ts'
+
+/** The second well-known development account (`test test ... junk`), which has coins for gas on demo chains. */
+const strangersKey = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+const fees = {
+  type: 'eip1559',
+  gas: 300_000n,
+  maxFeePerGas: 10n ** 11n,
+  maxPriorityFeePerGas: 10n ** 9n,
+} as const
 
 let demo: DemoChains
 let world: PaymentsWorld
@@ -28,6 +48,20 @@ beforeEach(async () => {
   customer = await world.customer()
   address = await customer.address()
 })
+
+/** Instructions that call a contract with these inputs, one after the other, and leave no code. */
+function codeThatCalls(to: Address, inputs: Hex[]): Hex {
+  const INSTRUCTIONS = 44
+  let offset = inputs.length * INSTRUCTIONS + 1
+  const code = inputs.map((input) => {
+    const length = numberToHex(size(input), { size: 2 })
+    // CODECOPY(0, offset, length); CALL(gas, to, 0, 0, length, 0, 0); POP
+    const copy = concat(['0x61', length, '0x61', numberToHex(offset, { size: 2 }), '0x600039'])
+    offset += size(input)
+    return concat([copy, '0x60006000', '0x61', length, '0x60006000', '0x73', to, '0x5af150'])
+  })
+  return concat([...code, '0x00', ...inputs])
+}
 
 const looks = () => world.services.chains.map((chain) => depositWatcher(world.services, chain))
 const settle = () => world.settle()
@@ -170,6 +204,41 @@ describe('a reorganisation of a real node', () => {
     await world.expectBooksToBalance()
   })
 
+  test.each([
+    { when: 'before the credit', rounds: 1, status: 'seen' },
+    { when: 'after the credit', rounds: 12, status: 'credited' },
+  ])('behavior: a batch whose logs move by one, $when, stays what it was', async ({ rounds, status }) => {
+    const other = await world.customer()
+    const batch = await signBatch([
+      { to: address, value: usd(10) },
+      { to: await other.address(), value: usd(20) },
+    ])
+    const [look] = looks()
+    await wallet.client.sendRawTransaction({ serializedTransaction: batch })
+    for (let round = 0; round < rounds; round++) await look!()
+    const logs = async () =>
+      [...(await world.deposits(customer.accountId)), ...(await world.deposits(other.accountId))].map(
+        ({ status, log_index }) => ({ status, log_index }),
+      )
+    expect(await logs()).toEqual([0, 1].map((log_index) => ({ status, log_index })))
+
+    const depth = Number((await wallet.client.getBlock()).number) - (await blockOf(batch))
+    await wallet.client.request({
+      method: 'anvil_reorg' as never,
+      params: [depth + 1, [await signForeign(), batch].map((raw) => [raw, 0])] as never,
+    })
+    await settle()
+    expect(await logs()).toEqual([1, 2].map((log_index) => ({ status: 'credited', log_index })))
+    expect(await customer.balance()).toMatchObject({ available: usd(10), owed: 0n })
+    expect(await other.balance()).toMatchObject({ available: usd(20), owed: 0n })
+    const { rows } = await world.services.db.query(
+      `select from ledger_transaction where kind = 'deposit_reversal' and account_id = any($1)`,
+      [[customer.accountId, other.accountId]],
+    )
+    expect(rows).toEqual([])
+    await world.expectBooksToBalance()
+  })
+
   test('behavior: a demo chain that lost its newest blocks keeps what was credited, and new money is credited', async () => {
     const snapshot = await wallet.client.request({ method: 'evm_snapshot' as never })
     await wallet.pay('USDC', address, usd(10))
@@ -183,6 +252,42 @@ describe('a reorganisation of a real node', () => {
     expect(await customer.balance()).toMatchObject({ available: usd(14), owed: 0n })
     await world.expectBooksToBalance()
   })
+
+  const blockOf = async (raw: Hex) =>
+    Number((await wallet.client.getTransactionReceipt({ hash: keccak256(raw) })).blockNumber)
+  const usdc = () => demo.chains[0]!.tokens[0]!.address
+
+  /** One transaction that pays USDC to several: creates a contract that does so and leaves no code. */
+  async function signBatch(payments: { to: Address; value: bigint }[]): Promise<Hex> {
+    const { account } = wallet.client
+    const nonce = (await wallet.client.getTransactionCount({ address: account.address })) + 1
+    const payer = getContractAddress({ from: account.address, nonce: BigInt(nonce) })
+    await wallet.pay(
+      'USDC',
+      payer,
+      payments.reduce((sum, { value }) => sum + value, 0n),
+    )
+    const calls = payments.map(({ to, value }) =>
+      encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, value] }),
+    )
+    const data = codeThatCalls(usdc(), calls)
+    return account.signTransaction({ ...fees, chainId: demo.chains[0]!.chainId, nonce, data })
+  }
+
+  /** A transaction of somebody else with a log, to stand before the others in a block. */
+  async function signForeign(): Promise<Hex> {
+    const account = privateKeyToAccount(strangersKey)
+    const nonce = await wallet.client.getTransactionCount({ address: account.address })
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [address, 1n] })
+    return account.signTransaction({
+      ...fees,
+      chainId: demo.chains[0]!.chainId,
+      nonce,
+      to: usdc(),
+      data,
+      maxPriorityFeePerGas: 2n * fees.maxPriorityFeePerGas,
+    })
+  }
 
   const dropPending = () => wallet.client.request({ method: 'anvil_dropAllTransactions' as never })
   const statuses = async () => (await world.deposits(customer.accountId)).map((deposit) => deposit.status)

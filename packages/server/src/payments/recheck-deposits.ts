@@ -30,7 +30,7 @@ export async function recheckDeposits(
 
 async function followDeposit(services: Services, chain: Chain, deposit: Deposit): Promise<void> {
   const receipt = await chain.port.receipt(deposit.tx_hash)
-  const isThere = receipt?.transfers.some((transfer) => isTransferOf(deposit, transfer))
-  if (receipt?.succeeded && isThere) await moveDeposit(services.db, deposit.id, receipt.block)
+  const transfer = receipt?.transfers.find((shown) => isTransferOf(deposit, shown))
+  if (receipt?.succeeded && transfer) await moveDeposit(services.db, deposit.id, transfer)
   else await reverseDeposit(services, chain, deposit)
 }

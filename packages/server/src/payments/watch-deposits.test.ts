@@ -198,22 +198,101 @@ describe('a reorganisation', () => {
     expect(deposit!.block_hash).not.toBe(paid.blockHash)
   })
 
-  test('behavior: a deposit whose log gets another number is another deposit, and the first one is taken back', async () => {
+  test('behavior: a deposit whose log gets another number is the same deposit: nothing is taken back', async () => {
     const customer = await world.customer()
-    chain.pay('USDC', await customer.address(), usd(10))
-    chain.pay('USDT', await customer.address(), usd(20))
+    const first = chain.pay('USDC', await customer.address(), usd(10))
+    const second = chain.pay('USDT', await customer.address(), usd(20))
     chain.grow(5)
     await watch()
     chain.reorganise(7, 'kept')
     await watch()
-    expect(await customer.balance()).toMatchObject({ available: usd(30), owed: 0n })
-    expect((await world.deposits()).map(({ status }) => status).sort()).toEqual([
-      'credited',
-      'credited',
-      'orphaned',
+    expect([first.logIndex, second.logIndex]).toEqual([0, 0])
+    expect(await inOrder(customer.accountId)).toMatchObject([
+      { status: 'credited', log_index: 0 },
+      { status: 'credited', log_index: 1 },
     ])
+    expect(await postings(customer.accountId)).toEqual(['deposit', 'deposit'])
     await world.expectBooksToBalance()
   })
+
+  test.each([
+    { when: 'before the credit', confirmations: 1 },
+    { when: 'after the credit', confirmations: 5 },
+  ])(
+    'behavior: a batch whose logs move by one, $when: each customer gets their own, and no invoice hangs',
+    async ({ confirmations }) => {
+      const customers = [await world.customer(), await world.customer()]
+      const amounts = [usd(10), usd(20)]
+      const invoices: string[] = []
+      for (const [index, customer] of customers.entries()) {
+        const { body } = await customer.post('/balance/topup', { amount: index === 0 ? 10 : 20 })
+        invoices.push(body.invoice.id)
+      }
+      chain.payBatch([
+        { symbol: 'USDC', to: await customers[0]!.address(), value: amounts[0]! },
+        { symbol: 'USDC', to: await customers[1]!.address(), value: amounts[1]! },
+      ])
+      chain.grow(confirmations - 1)
+      await watch()
+      chain.reorganise(confirmations, 'kept', 1)
+      for (let looks = 0; looks < 2; looks++) {
+        chain.grow(5)
+        await watch()
+      }
+      for (const [index, customer] of customers.entries()) {
+        expect(await customer.balance()).toMatchObject({ available: amounts[index]!, owed: 0n })
+        expect((await customer.get(`/invoices/${invoices[index]}`)).body).toMatchObject({ status: 'paid' })
+        expect(await world.deposits(customer.accountId)).toMatchObject([
+          { status: 'credited', amount: amounts[index]!, log_index: index + 1 },
+        ])
+        expect(await postings(customer.accountId)).toEqual(['deposit'])
+      }
+      await world.expectBooksToBalance()
+    },
+  )
+
+  test('behavior: equal transfers in one transaction are deposits of their own, also after their logs moved', async () => {
+    const customer = await world.customer()
+    const payment = { symbol: 'USDC' as const, to: await customer.address(), value: usd(5) }
+    chain.payBatch([payment, payment])
+    await watch()
+    chain.reorganise(1, 'kept', 1)
+    chain.grow(5)
+    await watch()
+    expect(await customer.balance()).toMatchObject({ available: usd(10) })
+    expect(await world.deposits()).toMatchObject([{ status: 'credited' }, { status: 'credited' }])
+    await world.expectBooksToBalance()
+  })
+
+  test.each([
+    { when: 'before the credit', confirmations: 1, booked: [] },
+    { when: 'after the credit', confirmations: 5, booked: ['deposit', 'deposit_reversal'] },
+  ])(
+    'behavior: a transaction that does something else in its new block, $when, is another deposit, and the first is orphaned',
+    async ({ confirmations, booked }) => {
+      const [one, other] = [await world.customer(), await world.customer()]
+      const to = { one: await one.address(), other: await other.address() }
+      chain.payBatch([{ symbol: 'USDC', to: to.one, value: usd(10) }])
+      chain.grow(confirmations - 1)
+      await watch()
+      // In the place of the first transfer there is another now, and behind it one of another amount.
+      chain.rewrite(confirmations, [
+        { symbol: 'USDC', to: to.other, value: usd(20) },
+        { symbol: 'USDC', to: to.one, value: usd(11) },
+      ])
+      chain.grow(5)
+      await watch()
+      expect(await one.balance()).toMatchObject({ available: usd(11), owed: 0n })
+      expect(await other.balance()).toMatchObject({ available: usd(20), owed: 0n })
+      expect(await inOrder(one.accountId)).toMatchObject([
+        { status: 'orphaned', amount: usd(10) },
+        { status: 'credited', amount: usd(11) },
+      ])
+      expect(await world.deposits(other.accountId)).toMatchObject([{ status: 'credited', amount: usd(20) }])
+      expect(await postings(one.accountId)).toEqual([...booked, 'deposit'])
+      await world.expectBooksToBalance()
+    },
+  )
 
   test('behavior: a deposit that comes back is credited again', async () => {
     const customer = await world.customer()
@@ -240,6 +319,19 @@ describe('a reorganisation', () => {
     expect(await world.deposits()).toMatchObject([{ id: before!.id, status: 'credited', credits: 2 }])
     await world.expectBooksToBalance()
   })
+
+  /** Deposits of an account, the smallest first. */
+  const inOrder = async (accountId: string) =>
+    (await world.deposits(accountId)).sort((one, other) => Number(one.amount - other.amount))
+
+  /** What the ledger has of an account, in order. */
+  async function postings(accountId: string) {
+    const { rows } = await world.services.db.query<{ kind: string }>(
+      'select kind from ledger_transaction where account_id = $1 order by position',
+      [accountId],
+    )
+    return rows.map(({ kind }) => kind)
+  }
 
   async function spend(accountId: string, amount: bigint) {
     const { services } = world

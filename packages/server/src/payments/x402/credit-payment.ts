@@ -4,7 +4,7 @@ import { inTransaction } from '../../database/transaction.ts'
 import type { Services } from '../../services.ts'
 import { chainHead, chainHeights } from '../chain-heights.ts'
 import { creditDeposit } from '../credit-deposit.ts'
-import { type Deposit, depositOfLog } from '../deposit-store.ts'
+import { type Deposit, depositOf } from '../deposit-store.ts'
 import { recordTransfer } from '../record-transfer.ts'
 import { transferOf } from './follow-payment.ts'
 import { paidBy } from './paid-by.ts'
@@ -23,7 +23,7 @@ export async function creditPayment(
   const transfer = await paidBy(chain, payment.tx_hash, transferOf(payment))
   if (!transfer) return undefined
   await inTransaction(services.db, (tx) => recordTransfer(tx, services, chain, transfer, payment))
-  const seen = () => depositOfLog(services.db, payment.chain_id, transfer)
+  const seen = () => depositOf(services.db, payment.chain_id, transfer)
   const deposit = await seen()
   if (deposit?.status !== 'seen') return deposit
   const policy = atOnce(chain.settings.confirmation, services.config.x402AtOnce)

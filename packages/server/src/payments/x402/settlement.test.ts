@@ -1,5 +1,5 @@
 import { eip3009ABI } from '@x402/evm'
-import { encodeFunctionData, type Hex, parseSignature } from 'viem'
+import { encodeFunctionData, erc20Abi, type Hex, parseSignature } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { DemoChains } from '../../chain/demo-chains.ts'
 import type { GasWallet } from '../../chain/gas-wallet.ts'
@@ -128,6 +128,35 @@ test('behavior: dropped by a reorganisation, it is taken back, sent again and cr
   expect(await world.deposits(customer.accountId)).toMatchObject([{ status: 'orphaned' }])
   await settlePayments(world.services, world.services.chains[0]!)
   await expectPaidOnce()
+})
+
+test('behavior: in another block behind logs of others, it is the deposit that it was', async () => {
+  expect((await present(customer, 3, await sign())).status).toBe(200)
+  const { rows } = await world.services.db.query<{ raw_tx: Hex }>(
+    'select raw_tx from x402_payment where account_id = $1',
+    [customer.accountId],
+  )
+  const { client } = wallet()
+  const foreign = await client.account.signTransaction({
+    type: 'eip1559',
+    chainId: demo.chains[0]!.chainId,
+    nonce: await client.getTransactionCount({ address: client.account.address }),
+    gas: 100_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
+    to: demo.chains[0]!.tokens[0]!.address,
+    data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [payer.address, 1n] }),
+  })
+  const before = await world.deposits(customer.accountId)
+  await client.request({
+    method: 'anvil_reorg' as never,
+    params: [1, [foreign, rows[0]!.raw_tx].map((raw) => [raw, 0])] as never,
+  })
+  await expectPaidOnce()
+  const [deposit, ...others] = await world.deposits(customer.accountId)
+  expect(others).toEqual([])
+  expect(deposit).toMatchObject({ id: before[0]!.id, status: 'credited', credits: 1 })
+  expect(deposit!.log_index).toBeGreaterThan(before[0]!.log_index)
 })
 
 test('error: tokens that went elsewhere meanwhile: the chain takes nothing, and neither invoice nor credit is left', async () => {

@@ -8,7 +8,7 @@ import { balanceNow } from '../../ledger/balance-view.ts'
 import type { Services } from '../../services.ts'
 import { checkTopup } from '../check-topup.ts'
 import { accountAddress, ensureAccountAddress } from '../deposit-address-store.ts'
-import { depositOfLog } from '../deposit-store.ts'
+import { depositById } from '../deposit-store.ts'
 import { invoiceById } from '../invoice-store.ts'
 import { checkoutUrl, showInvoice } from '../show-invoice.ts'
 import { beginPayment } from './begin-payment.ts'
@@ -42,8 +42,7 @@ export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
     const payment = await settle(services, chain, await beginPayment(services, chain, transfer, accountId))
     const deposit = payment.status === 'settled' && (await creditPayment(services, chain, payment))
     if (deposit && deposit.status === 'seen') {
-      const log = { txHash: deposit.tx_hash, logIndex: deposit.log_index }
-      const read = () => depositOfLog(db, deposit.chain_id, log)
+      const read = () => depositById(db, deposit.id)
       await until(accountId, CREDIT_S, read, (now) => now?.status !== 'seen')
     }
     const invoice = await invoiceById(db, payment.invoice_id)
