@@ -19,7 +19,7 @@ import { prepareToPay, settleWhenCovered } from './settle-invoice.ts'
 /**
  * Credits a seen deposit when the confirmation policy allows it: status, ledger and invoice in one transaction, once.
  * @param policy the chain's own when left out
- * @returns what the policy said
+ * @returns what the policy said; it is not enough either while receipts do not show the deposit
  */
 export async function creditDeposit(
   services: Services,
@@ -36,7 +36,8 @@ export async function creditDeposit(
       await earlyCredits(db, deposit.account_id),
     )
   const first = await decide(services.db)
-  if (!first.enough || !(await isProven(chain, deposit))) return first
+  if (!first.enough) return first
+  if (!(await isProven(chain, deposit))) return { ...first, enough: false }
 
   const { account_id: accountId, invoice_id: invoiceId } = deposit
   const prepared =

@@ -4,6 +4,7 @@ import { confirmationPolicies } from '../chain/confirmation-policy.ts'
 import { type FakeChain, fakeChain } from '../chain/fake-chain.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { placeHold } from '../ledger/hold.ts'
+import { expireInvoices } from './expire-invoices.ts'
 import { type PaymentsWorld, paymentsWorld, usd } from './testing.ts'
 import { depositWatcher, OtherChainError } from './watch-deposits.ts'
 
@@ -347,6 +348,55 @@ describe('a reorganisation', () => {
       }),
     )
   }
+})
+
+describe('what was missed', () => {
+  test('behavior: a deposit that no receipt proves is orphaned when its block is final, and its invoice is free', async () => {
+    const customer = await world.customer()
+    const { invoice } = (await customer.post('/balance/topup', { amount: 10 })).body
+    const to = (await customer.address()).toLowerCase() as `0x${string}`
+    const foreign = chain.pay('USDC', base.treasury, usd(10))
+    chain.shown = (transfers) => transfers.concat({ ...foreign, to })
+    const look = watcherOf(base, chain)
+    await look()
+    chain.shown = (transfers) => transfers
+    chain.grow(10)
+    await look()
+    const read = async () => (await customer.get(`/invoices/${invoice.id}`)).body
+    expect(await read()).toMatchObject({ status: 'confirming' })
+    expect((await customer.post(`/invoices/${invoice.id}/cancel`)).status).toBe(409)
+
+    chain.grow(60)
+    chain.witnesses = (receipt) => [receipt]
+    await look()
+    expect(await world.deposits()).toMatchObject([{ status: 'seen' }])
+    chain.witnesses = (receipt) => [receipt, receipt]
+    await look()
+    expect(await world.deposits()).toMatchObject([{ status: 'orphaned' }])
+    expect(await customer.balance()).toMatchObject({ available: 0n, owed: 0n })
+    expect(await read()).toMatchObject({ status: 'unpaid' })
+    world.clock.advance(25 * 3_600_000)
+    await expireInvoices(world.services)
+    expect(await read()).toMatchObject({ status: 'expired' })
+    expect((await customer.post('/balance/topup', { amount: 10 })).status).toBe(200)
+  })
+
+  test('behavior: a deposit whose receipt the nodes have forgotten is not orphaned while their logs show it', async () => {
+    const customer = await world.customer()
+    chain.pay('USDC', await customer.address(), usd(10))
+    const { receipt } = chain.port
+    chain.port.receipt = async () => undefined
+    chain.witnesses = () => [undefined, undefined]
+    for (let looks = 0; looks < 3; looks++) {
+      chain.grow(40)
+      await watch()
+    }
+    expect(await world.deposits()).toMatchObject([{ status: 'seen' }])
+    chain.port.receipt = receipt
+    chain.witnesses = (shown) => [shown, shown]
+    await watch()
+    expect(await customer.balance()).toMatchObject({ available: usd(10) })
+  })
 })
 
 describe('a chain in trouble', () => {
