@@ -1,3 +1,4 @@
+import type { Hash } from 'viem'
 import type { ChainHeights } from '../chain/confirmation-policy.ts'
 import type { Queryable } from '../database/transaction.ts'
 
@@ -6,7 +7,7 @@ export interface ChainCursor {
   genesis_hash: string
   /** All blocks up to this one. */
   scanned_number: number
-  scanned_hash: string
+  scanned_hash: Hash
   finalized_number: number
 }
 

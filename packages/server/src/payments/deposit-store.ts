@@ -39,6 +39,12 @@ export const isTransferOf = (deposit: Deposit, transfer: TransferKey) =>
   transfer.value === deposit.amount &&
   transfer.ordinal === deposit.ordinal
 
+/** Whether it is this deposit, where that was seen last. */
+export const isSeenAt = (deposit: Deposit, transfer: TransferLog) =>
+  isTransferOf(deposit, transfer) &&
+  transfer.blockHash === deposit.block_hash &&
+  transfer.logIndex === deposit.log_index
+
 const COLUMNS = `id, chain_id, tx_hash, ordinal, log_index, block_number::integer, block_hash, token, token_address, address,
   account_id, invoice_id, amount, status, credits`
 

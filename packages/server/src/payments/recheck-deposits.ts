@@ -4,7 +4,10 @@ import type { Services } from '../services.ts'
 import { type Deposit, isTransferOf, markFinal, moveDeposit, openDeposits } from './deposit-store.ts'
 import { reverseDeposit } from './reverse-deposit.ts'
 
-/** Blocks that are not believed to be final before the chain grew by so many: `finalized` is what one node says. */
+/**
+ * Blocks that are not believed to be final before the chain grew by so many: `finalized` is what one node says. For as
+ * long they are read again.
+ */
 export const MARGIN = 64
 
 /**

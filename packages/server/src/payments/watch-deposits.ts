@@ -6,10 +6,9 @@ import type { Services } from '../services.ts'
 import { beginCursor, type ChainCursor, moveCursor, readCursor, saveHeights } from './chain-cursor-store.ts'
 import { chainHead, chainHeights } from './chain-heights.ts'
 import { creditDeposit } from './credit-deposit.ts'
-import { knownAddresses } from './deposit-address-store.ts'
 import { openDeposits, writeOffBlocksAfter } from './deposit-store.ts'
 import { MARGIN, recheckDeposits } from './recheck-deposits.ts'
-import { scanChain } from './scan-chain.ts'
+import { chainScanner } from './scan-chain.ts'
 
 /** The chain behind the endpoints is not the one that was watched before. */
 export class OtherChainError extends Error {
@@ -34,7 +33,7 @@ export interface ChainReport {
 export function depositWatcher(services: Services, chain: Chain) {
   const { db } = services
   const { chainId } = chain.settings
-  const addresses = knownAddresses(db)
+  const scan = chainScanner(services, chain)
   let genesis: string | undefined
   /** The newest block at the last look, if there was nothing left to be done: its hash stands for all before it. */
   let settledAt: string | undefined
@@ -50,7 +49,7 @@ export function depositWatcher(services: Services, chain: Chain) {
 
     const grown = await saveHeights(db, chainId, heights)
     await recheckDeposits(services, chain, heights)
-    await scanChain(services, chain, addresses, { scanned: cursor.scanned_number, head: heights.head })
+    const reached = await scan(scannedBy(cursor), heights.head)
 
     let [waiting, stalled] = [false, false]
     const open = await openDeposits(db, chainId)
@@ -63,7 +62,7 @@ export function depositWatcher(services: Services, chain: Chain) {
     }
     if (waiting) await chain.port.mine?.()
     // What is credited can change only with the chain.
-    if (open.every(({ status }) => status !== 'seen')) settledAt = newest.hash
+    if (reached.hash === newest.hash && open.every(({ status }) => status !== 'seen')) settledAt = newest.hash
     return { behind: false, stalled }
   }
 }
@@ -128,6 +127,11 @@ async function goBack(
   })
   return { ...cursor, scanned_number: block.number, scanned_hash: block.hash }
 }
+
+const scannedBy = (cursor: ChainCursor): BlockRef => ({
+  number: cursor.scanned_number,
+  hash: cursor.scanned_hash,
+})
 
 async function blockAt({ port }: Chain, number: number): Promise<BlockRef> {
   const block = await port.block(number)
