@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { expect } from 'vitest'
-import type { ChainSettings } from '../chain/chain-settings.ts'
+import type { ChainSettings, Network } from '../chain/chain-settings.ts'
+import { confirmationPolicies } from '../chain/confirmation-policy.ts'
 import { depositSalt } from '../chain/deposit-address.ts'
 import { forwarderFactoryAddress } from '../chain/forwarder-factory.ts'
 import { openGasWallet } from '../chain/gas-wallet.ts'
@@ -14,6 +15,23 @@ import { depositWatcher } from './watch-deposits.ts'
 
 /** micro-USD */
 export const usd = (dollars: number) => BigInt(Math.round(dollars * 1_000_000))
+
+const token = (symbol: 'USDC' | 'USDT', digit: string) => ({
+  symbol,
+  address: `0x${digit.repeat(40)}` as const,
+  decimals: 6 as const,
+})
+/** Settings of a chain that only the fake one plays. */
+export const fakeSettings = (chainId: number, network: Network): ChainSettings => ({
+  chainId,
+  network,
+  rpcUrls: [],
+  startBlock: 0,
+  tokens: [token('USDC', '1'), token('USDT', '2')],
+  treasury: '0x52908400098527886E0F7030069857D2E4169EE7',
+  confirmation: confirmationPolicies[network],
+  pollMs: 1000,
+})
 
 export type PaymentsWorld = Awaited<ReturnType<typeof paymentsWorld>>
 export type Customer = Awaited<ReturnType<PaymentsWorld['customer']>>
