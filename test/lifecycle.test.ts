@@ -17,8 +17,9 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 const root = join(import.meta.dirname, '..')
 /** Building the images takes minutes where no start has done it yet. */
 const FIRST_START_MS = 30 * 60_000
-/** From `npm start` to the first answer, once everything is in place. */
+/** From `npm start` to the first answer, once everything is in place: on a quiet machine, and as starts of npm alone. */
 const NEXT_START_MS = 5_000
+const NEXT_START_OF_NPM = 12
 /** What it may take on a machine that is busy with other things, before the test gives up. */
 const PATIENCE_MS = 60_000
 
@@ -241,8 +242,15 @@ test('behavior: stop ends everything of the data folder, twice is fine, and stat
   expect((await ask('/account')).status).toBe(200)
 })
 
-test('behavior: a start with everything in place answers in under 5 s', () => {
-  expect(Math.min(...startTimes)).toBeLessThan(NEXT_START_MS)
+test('behavior: a start with everything in place answers in under 5 s, or that of twelve starts of npm on a busy machine', async () => {
+  const npmTimes: number[] = []
+  for (let times = 0; times < 3; times++) {
+    const begin = performance.now()
+    await runCommand('npm', ['--version'], { cwd: clone, env })
+    npmTimes.push(performance.now() - begin)
+  }
+  const most = Math.max(NEXT_START_MS, NEXT_START_OF_NPM * Math.min(...npmTimes))
+  expect(Math.min(...startTimes)).toBeLessThan(most)
 })
 
 test('error: a configuration that does not hold is told in full', async () => {

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { failureAnswer } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
@@ -43,7 +44,7 @@ export function endSlowBodies(
   app.addHook('onClose', async () => clearInterval(timer))
   app.addHook('onRequest', async (request, reply) => {
     const { raw } = request
-    if (!isStillSent(raw)) return
+    if (!isStillSent(raw) || !(raw.socket instanceof Socket)) return
     const each = { request, reply, until: performance.now() + firstMs, bytesRead: raw.socket.bytesRead }
     watched.add(each)
     for (const over of ['end', 'close']) raw.once(over, () => watched.delete(each))
