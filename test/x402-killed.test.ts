@@ -44,6 +44,14 @@ test.each(['before', 'after'])(
     expect(await once(service, 'exit')).toEqual([null, 'SIGKILL'])
     expect((await customer.balance()).available).toBe(0n)
 
+    // A client that signs anew is told of the first one, and pays nothing.
+    const another = encodePayment(await signPayment(payer, await termsOf(customer, { amount: 5 })))
+    const anew = { 'payment-signature': another }
+    expect(await customer.post('/balance/topup', { amount: 5 }, anew)).toMatchObject({
+      status: 409,
+      body: { code: point === 'before' ? 'payment_pending' : 'payment_arrived' },
+    })
+
     const chain = world.services.chains[0]!
     await settlePayments(world.services, chain)
     await settlePayments(world.services, chain)

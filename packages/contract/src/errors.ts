@@ -65,7 +65,11 @@ export const errors = {
   topup_pending: { status: 409, fix: 'Pay the open invoice, or cancel it with cancel_invoice.' },
   payment_arrived: {
     status: 409,
-    fix: 'Do not pay again: it is credited like any deposit; see list_transactions.',
+    fix: 'Do not pay again: the money came, and is credited like any deposit; see get_invoice and get_balance. Only for another top-up of the same amount, repeat the call.',
+  },
+  payment_pending: {
+    status: 409,
+    fix: 'Do not pay again, and sign no other payment: it may still come, and is credited then. See get_balance and list_transactions; the same payment may be sent again at any time.',
   },
   invoice_closed: { status: 409, fix: 'Read the invoice with get_invoice; a closed invoice cannot change.' },
   payment_seen: { status: 409, fix: 'Wait for the payment to be confirmed with get_invoice.' },
@@ -193,7 +197,7 @@ export const errors = {
   },
   settlement_unavailable: {
     status: 503,
-    fix: 'Repeat with the same payment later, or top up without method x402; nothing was taken.',
+    fix: 'Repeat with the same payment, which is settled once, and sign no other before it is over; see get_balance.',
   },
   rdns_unavailable: { status: 503, fix: 'Ask the operator: reverse names cannot be set here.' },
   mail_unavailable: {

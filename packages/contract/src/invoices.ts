@@ -156,6 +156,7 @@ export const invoices = {
       'payment_insufficient_funds',
       'payment_failed',
       'payment_arrived',
+      'payment_pending',
       'settlement_unavailable',
     ],
     example: { amount: 10 },

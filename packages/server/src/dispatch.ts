@@ -15,6 +15,7 @@ import {
   beginRun,
   endRun,
   forgetAnswer,
+  hashKey,
   type Idempotency,
   keepRun,
   remember,
@@ -43,6 +44,8 @@ export interface Request {
   asTool: boolean
   /** By x402: base64 by REST, an object as a tool; unread. */
   payment?: unknown
+  /** Whether the caller has hung up, where the transport knows that. */
+  isGone?(): boolean
   /** Where the transport streams. */
   stream?: OutputStream
 }
@@ -120,7 +123,8 @@ export function createDispatch(
       return value
     }
 
-    const { payment } = request
+    const { payment, isGone = () => false } = request
+    let keyHash: Buffer | undefined
     const isPaid = op.x402 === true && (payment !== undefined || input.method === 'x402')
     const bodyOf = (output: unknown) => {
       const body = encodeOutput(op, output)
@@ -148,7 +152,7 @@ export function createDispatch(
         }
         const { stream } = request
         const output = await handler(
-          { ...call, db, until, ...(isPaid ? { payment } : {}), stream, afterCommit },
+          { ...call, db, until, ...(isPaid ? { payment, keyHash, isGone } : {}), stream, afterCommit },
           prepared,
         )
         return { body: bodyOf(output), finish: finish && (async () => bodyOf(await finish!())) }
@@ -160,6 +164,7 @@ export function createDispatch(
       caller && key !== undefined
         ? { accountId: caller.accountId, tokenId: caller.tokenId, key, operation: name, input: raw }
         : undefined
+    if (idempotency) keyHash = hashKey(idempotency)
     return op.onMachine || isPaid ? runOutside(work, idempotency) : runWrite(world.db, work, idempotency)
   }
 

@@ -98,10 +98,16 @@ type PaidName = { [N in OperationName]: Operations[N] extends { x402: true } ? N
 
 /**
  * Answers a call that is paid in the same request, by x402. It runs in no transaction: settling takes seconds.
- * `payment` is as it was presented, unread; undefined when there is none yet.
+ * `payment` is as it was presented, unread; undefined when there is none yet. `keyHash` is the same for calls that came
+ * with the same Idempotency-Key; undefined for one without. `isGone` says whether the caller has hung up meanwhile.
  */
 export type PaidHandler<N extends PaidName> = (
-  call: Omit<Call<N>, 'db'> & { db: Queryable; payment: unknown },
+  call: Omit<Call<N>, 'db'> & {
+    db: Queryable
+    payment: unknown
+    keyHash: Buffer | undefined
+    isGone(): boolean
+  },
 ) => Promise<Output<Operations[N]>>
 
 /** Exhaustive, like `Handlers`. */

@@ -175,7 +175,7 @@ function sealed(services: Services, call: Idempotency, answer: Record<string, un
 
 const sealer = (services: Services, call: Idempotency) => createSealer(call.key, services.random)
 /** The answer, the lock and the note of a run all go by it. */
-const hashKey = ({ tokenId, key }: Idempotency) => sha256(`${tokenId}\n${key}`)
+export const hashKey = ({ tokenId, key }: Idempotency) => sha256(`${tokenId}\n${key}`)
 const hashInput = ({ operation, input }: Idempotency) => sha256(`${operation}\n${canonical(input)}`)
 
 /** JSON with sorted keys: the same input written in another order is the same input. */

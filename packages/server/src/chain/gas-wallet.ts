@@ -31,6 +31,9 @@ export interface AuthorizedTransfer {
   signature: Hex
 }
 
+/** What tells one authorization from all others of a chain. */
+export type Authorization = Pick<AuthorizedTransfer, 'token' | 'from' | 'nonce'>
+
 /** What the chain takes for a transaction; wei per unit of gas. */
 export interface Fees {
   gas: bigint
@@ -51,12 +54,15 @@ export interface GasWallet {
   readonly domains: ReadonlyMap<string, TokenDomain>
   /** @returns why the chain would refuse it, in the words of x402; undefined when it would not */
   verify(transfer: AuthorizedTransfer): Promise<string | undefined>
-  /** Whether the nonce was used, and what the payer has. */
-  payerOf(
-    transfer: Pick<AuthorizedTransfer, 'token' | 'from' | 'nonce'>,
-  ): Promise<{ isUsed: boolean; balance: bigint }>
-  /** Where the nonce was used lately; undefined when it was not. */
-  usedIn(transfer: Pick<AuthorizedTransfer, 'token' | 'from' | 'nonce'>): Promise<Hash | undefined>
+  /**
+   * Whether the nonce was used, and what the payer has.
+   * @param block asks for the state after this block, and fails where the node does not have it; the newest without
+   */
+  payerOf(transfer: Authorization, block?: number): Promise<{ isUsed: boolean; balance: bigint }>
+  /** Whether a transaction that uses the nonce waits for a block, as far as the node that is asked knows. */
+  isWaiting(transfer: Authorization): Promise<boolean>
+  /** The transaction in which the nonce was used lately, or cancelled; undefined when none is found. */
+  usedIn(transfer: Authorization): Promise<{ txHash: Hash; isCancelled: boolean } | undefined>
   /** What settling costs now. */
   fees(transfer: AuthorizedTransfer): Promise<Fees>
   /** What there is to pay it with, in wei. */
@@ -71,10 +77,14 @@ export interface GasWallet {
 const TIMEOUT_MS = 5_000
 /** How many times over the fee may rise before a transaction waits; what is paid is the fee of its block. */
 const FEE_ROOM = 3n
-/** Blocks that are looked through for the use of a nonce: what nodes answer for at once. */
+/** Blocks that nodes answer for at once, and how often so many are looked through for the use of a nonce. */
 const LOOK_BACK = 500n
+const LOOKS_BACK = 10
 const authorizationUsed = parseAbiItem(
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+)
+const authorizationCanceled = parseAbiItem(
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
 )
 
 /** @throws when no node answers */
@@ -102,8 +112,9 @@ export async function openGasWallet(settings: ChainSettings, key: Hex): Promise<
       return isValid ? undefined : (invalidReason ?? 'invalid')
     },
 
-    async payerOf({ token, from, nonce }) {
-      const read = { abi: eip3009ABI, address: token } as const
+    async payerOf({ token, from, nonce }, block) {
+      const at = block === undefined ? {} : { blockNumber: BigInt(block) }
+      const read = { abi: eip3009ABI, address: token, ...at } as const
       const [isUsed, balance] = await Promise.all([
         node.readContract({ ...read, functionName: 'authorizationState', args: [from, nonce] }),
         node.readContract({ ...read, functionName: 'balanceOf', args: [from] }),
@@ -111,16 +122,30 @@ export async function openGasWallet(settings: ChainSettings, key: Hex): Promise<
       return { isUsed, balance }
     },
 
+    async isWaiting({ token, from, nonce }) {
+      const read = { abi: eip3009ABI, address: token, blockTag: 'pending' } as const
+      // Many nodes know nothing of what waits, and some refuse to be asked.
+      return node
+        .readContract({ ...read, functionName: 'authorizationState', args: [from, nonce] })
+        .catch(() => false)
+    },
+
     async usedIn({ token, from, nonce }) {
-      const head = await node.getBlockNumber({ cacheTime: 0 })
-      const [log] = await node.getLogs({
-        address: token,
-        event: authorizationUsed,
-        args: { authorizer: from, nonce },
-        fromBlock: head > LOOK_BACK ? head - LOOK_BACK : 0n,
-        toBlock: head,
-      })
-      return log?.transactionHash
+      const args = { authorizer: from, nonce }
+      let toBlock = await node.getBlockNumber({ cacheTime: 0 })
+      for (let look = 0; look < LOOKS_BACK; look++) {
+        const fromBlock = toBlock > LOOK_BACK ? toBlock - LOOK_BACK : 0n
+        const range = { address: token, args, fromBlock, toBlock }
+        const [[used], [cancelled]] = await Promise.all([
+          node.getLogs({ ...range, event: authorizationUsed }),
+          node.getLogs({ ...range, event: authorizationCanceled }),
+        ])
+        const found = used ?? cancelled
+        if (found) return { txHash: found.transactionHash, isCancelled: used === undefined }
+        if (fromBlock === 0n) return undefined
+        toBlock = fromBlock - 1n
+      }
+      return undefined
     },
 
     async fees(transfer) {

@@ -85,6 +85,7 @@ export function ask(
     requestId: request.id,
     asTool: false,
     payment: request.headers['payment-signature'],
+    isGone: () => request.raw.socket.destroyed,
     ...(stream && { stream }),
   })
 }

@@ -3,37 +3,36 @@ import type { Chain } from '../../chain/chain-port.ts'
 import type { AuthorizedTransfer, Fees, GasWallet } from '../../chain/gas-wallet.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import type { Services } from '../../services.ts'
-import { createTopupInvoice } from '../create-invoice.ts'
-import { unpaidTopup } from '../invoice-store.ts'
 import { checkPayment } from './check-payment.ts'
+import { earlierPayment } from './earlier-payment.ts'
+import { endOf, invoiceOf, paymentKey } from './payment-of.ts'
 import { PaymentRefused } from './payment-refused.ts'
 import {
   findPayment,
-  type PaymentKey,
+  lockPayments,
   savePayment,
   takeWalletNonce,
+  untoldPayments,
+  type Wish,
   type X402Payment,
 } from './payment-store.ts'
 
 /**
  * Writes down that a payment is to be settled, with the transaction that does it, signed. Nothing is sent before that
  * is committed, so that a service that is killed leaves no money on its way that the next one does not know of.
- * The same payment again is the one that was begun.
- * @throws PaymentRefused when the chain would not take it; nothing was written then
+ * The same payment again is the one that was begun, and so is another one under the same Idempotency-Key.
+ * @throws PaymentRefused when the chain would not take it, or when an earlier one of the same top-up came or may come;
+ * nothing was written then
  */
 export async function beginPayment(
   services: Services,
   chain: Chain,
   transfer: AuthorizedTransfer,
-  accountId: string,
+  wish: Wish,
 ): Promise<X402Payment> {
+  const { accountId } = wish
   const wallet = chain.gasWallet!
-  const key: PaymentKey = {
-    chain_id: chain.settings.chainId,
-    token_address: lower(transfer.token),
-    payer: lower(transfer.from),
-    nonce: lower(transfer.nonce),
-  }
+  const key = paymentKey(chain.settings.chainId, transfer)
   const begun = (found: X402Payment | undefined) => {
     if (!found || found.status === 'failed') return undefined
     if (found.account_id === accountId && found.amount === transfer.value) return found
@@ -41,6 +40,9 @@ export async function beginPayment(
   }
   const before = begun(await findPayment(services.db, key))
   if (before) return before
+  const wanted = { ...key, amount: transfer.value }
+  const earlier = await earlierPayment(services, wanted, wish)
+  if (earlier) return earlier
 
   let ready: Awaited<ReturnType<typeof prepare>>
   try {
@@ -53,36 +55,36 @@ export async function beginPayment(
     throw refused
   }
   const { fees, minedCount } = ready
-  return inTransaction(services.db, async (tx) => {
+  const saved = await inTransaction(services.db, async (tx) => {
+    await lockPayments(tx, accountId)
     const { chain_id: chainId } = key
     const walletNonce = await takeWalletNonce(tx, { chainId, wallet: wallet.address, minedCount })
     const meanwhile = begun(await findPayment(tx, key))
     if (meanwhile) return meanwhile
+    // A payment of the same top-up that was faster: what came of it is looked for outside.
+    if ((await untoldPayments(tx, wish, wanted)).some(({ status }) => status !== 'failed')) return undefined
 
     const { hash, raw } = await wallet.sign(transfer, fees, walletNonce)
-    const wanted = { accountId, amount: transfer.value, network: null, token: null }
-    const own = await createTopupInvoice(tx, services, wanted)
-    const invoice = own ?? (await unpaidTopup(tx, accountId))
-    if (!invoice) throw new Error('The top-up that was in the way is closed meanwhile')
-    const payment = {
+    const payment: X402Payment = {
       ...key,
       account_id: accountId,
-      address: lower(transfer.to),
+      address: transfer.to.toLowerCase() as Hex,
       amount: transfer.value,
-      invoice_id: invoice.id,
-      own_invoice: own !== undefined,
+      ...(await invoiceOf(tx, services, accountId, transfer.value)),
+      status: 'sent',
       tx_hash: hash,
       raw_tx: raw,
       wallet: wallet.address,
       wallet_nonce: walletNonce,
       created_at: services.clock.now(),
+      key_hash: wish.keyHash ?? null,
+      holds_until: endOf(services, transfer),
     }
     await savePayment(tx, payment)
-    return { ...payment, status: 'sent' as const }
+    return payment
   })
+  return saved ?? beginPayment(services, chain, transfer, wish)
 }
-
-const lower = (text: Hex) => text.toLowerCase() as Hex
 
 /** What the transaction costs, and that it can be paid. */
 async function prepare(

@@ -2,7 +2,6 @@ import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Chain } from '../../chain/chain-port.ts'
 import type { AuthorizedTransfer } from '../../chain/gas-wallet.ts'
 import type { Services } from '../../services.ts'
-import { paidBy } from './paid-by.ts'
 import { PaymentRefused } from './payment-refused.ts'
 
 /** What the checks of x402 call it, where that says enough. */
@@ -36,7 +35,7 @@ export async function checkPayment(
     if (reason === undefined) return
     const known = refusals[reason]
     if (known) throw new PaymentRefused(...known)
-    if (isUsed) throw await whereUsed(chain, transfer)
+    if (isUsed) throw new PaymentRefused('payment_nonce_used', 'The nonce was used, or cancelled')
     if (balance < transfer.value) {
       const message = `${transfer.from} has ${formatUsd(balance)} of ${formatUsd(transfer.value)}`
       throw new PaymentRefused('payment_insufficient_funds', message)
@@ -48,13 +47,4 @@ export async function checkPayment(
     log.error({ err: error }, 'A payment by x402 could not be checked')
     throw new PaymentRefused('settlement_unavailable', 'The chain does not answer')
   }
-}
-
-/** Anybody may send an authorization: then the money came, and is credited as any deposit. */
-async function whereUsed(chain: Chain, transfer: AuthorizedTransfer): Promise<PaymentRefused> {
-  const used = await chain.gasWallet!.usedIn(transfer)
-  const paid = used && (await paidBy(chain, used, transfer))
-  return paid
-    ? new PaymentRefused('payment_arrived', `This payment arrived in ${used}`)
-    : new PaymentRefused('payment_nonce_used', 'The nonce was used, or cancelled')
 }

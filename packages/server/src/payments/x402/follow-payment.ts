@@ -2,11 +2,14 @@ import type { Chain } from '../../chain/chain-port.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import type { Services } from '../../services.ts'
 import { closeInvoice, isTouched, lockInvoice } from '../invoice-store.ts'
-import { paidBy } from './paid-by.ts'
-import { closePayment, type X402Payment } from './payment-store.ts'
+import { transferIn } from './paid-by.ts'
+import { closePayment, type PaymentKey, type X402Payment } from './payment-store.ts'
+import { whatCame } from './what-came.ts'
 
 /** A node may lag: what it does not show is believed after this. */
 const LAG_MS = 60_000
+/** And an authorization that ended so long ago is used by no block that is still to come. */
+const OVER_MS = 600_000
 
 /**
  * Looks what came of a payment, and writes it down once that is certain. A transaction that nobody has seen is not one
@@ -21,16 +24,22 @@ export async function followPayment(
   if (payment.status !== 'sent') return payment
   const wallet = chain.gasWallet!
   const transfer = transferOf(payment)
-  if (await paidBy(chain, payment.tx_hash, transfer)) return close('settled', payment.tx_hash)
+  const receipt = await chain.port.receipt(payment.tx_hash)
+  if (transferIn(receipt, transfer)) return close('settled', payment.tx_hash)
 
-  const isLate = services.clock.now().getTime() - payment.created_at.getTime() > LAG_MS
-  const reverted = (await chain.port.receipt(payment.tx_hash))?.succeeded === false
-  if (!reverted && !(isLate && (await wallet.minedCount()) > payment.wallet_nonce)) return payment
-  // Ours took nothing. It may be that another was faster with the same authorization.
-  if (!(await wallet.payerOf(transfer)).isUsed) return close('failed', payment.tx_hash)
-  const used = await wallet.usedIn(transfer)
-  if (used && (await paidBy(chain, used, transfer))) return close('settled', used)
-  return used || isLate ? close('failed', payment.tx_hash) : payment
+  const now = services.clock.now().getTime()
+  const isLate = now - payment.created_at.getTime() > LAG_MS
+  const isOver = payment.holds_until !== null && now - payment.holds_until.getTime() > OVER_MS
+  const reverted = receipt?.succeeded === false
+  const isReplaced = async () => isLate && (await wallet.minedCount()) > payment.wallet_nonce!
+  if (!reverted && !isOver && !(await isReplaced())) return payment
+  // Ours took nothing. It may be that another was faster with the same authorization; a node that lags behind the
+  // block of ours cannot say so, and is not asked.
+  const block = reverted && !isLate ? receipt.block.number : undefined
+  if (!(await wallet.payerOf(transfer, block)).isUsed) return close('failed', payment.tx_hash)
+  const came = await whatCame(chain, transfer)
+  if (came.state === 'paid') return close('settled', came.txHash)
+  return came.state === 'spent' || isLate ? close('failed', payment.tx_hash) : payment
 
   async function close(status: 'settled' | 'failed', txHash: X402Payment['tx_hash']): Promise<X402Payment> {
     await inTransaction(services.db, async (tx) => {
@@ -45,7 +54,7 @@ export async function followPayment(
 }
 
 /** What is to be seen on the chain of a payment. */
-export const transferOf = (payment: X402Payment) => ({
+export const transferOf = (payment: Pick<X402Payment, keyof PaymentKey | 'address' | 'amount'>) => ({
   token: payment.token_address,
   from: payment.payer,
   to: payment.address,

@@ -1,19 +1,33 @@
 import type { Hash } from 'viem'
-import type { Chain, TransferLog } from '../../chain/chain-port.ts'
+import type { Chain, TransferLog, TransferReceipt } from '../../chain/chain-port.ts'
+
+/** What is to be seen on the chain of a payment. */
+export interface WantedTransfer {
+  token: string
+  from: string
+  to: string
+  /** In the token's smallest unit. */
+  value: bigint
+}
 
 /** The transfer of a payment in a transaction that succeeded; undefined when it has none, or is in no block. */
-export async function paidBy(
+export const paidBy = async (
   { port }: Chain,
   txHash: Hash,
-  wanted: { token: string; from: string; to: string; value: bigint },
-): Promise<TransferLog | undefined> {
-  const receipt = await port.receipt(txHash)
-  if (!receipt?.succeeded) return undefined
-  return receipt.transfers.find(
-    ({ token, from, to, value }) =>
-      token === wanted.token.toLowerCase() &&
-      from === wanted.from.toLowerCase() &&
-      to === wanted.to.toLowerCase() &&
-      value === wanted.value,
-  )
-}
+  wanted: WantedTransfer,
+): Promise<TransferLog | undefined> => transferIn(await port.receipt(txHash), wanted)
+
+/** The transfer of a payment among those of a transaction. */
+export const transferIn = (
+  receipt: TransferReceipt | undefined,
+  wanted: WantedTransfer,
+): TransferLog | undefined =>
+  receipt?.succeeded
+    ? receipt.transfers.find(
+        ({ token, from, to, value }) =>
+          token === wanted.token.toLowerCase() &&
+          from === wanted.from.toLowerCase() &&
+          to === wanted.to.toLowerCase() &&
+          value === wanted.value,
+      )
+    : undefined

@@ -17,15 +17,31 @@ export interface X402Payment extends PaymentKey {
   invoice_id: string
   own_invoice: boolean
   status: 'sent' | 'settled' | 'failed'
+  /** The transaction that used the authorization, as far as is known. */
   tx_hash: Hash
-  raw_tx: Hex
-  wallet: Hex
-  wallet_nonce: number
+  /** Ours, signed by this wallet with this number; null when somebody else sent it. */
+  raw_tx: Hex | null
+  wallet: Hex | null
+  wallet_nonce: number | null
   created_at: Date
+  /** Of the Idempotency-Key that it came with. */
+  key_hash: Buffer | null
+  /** When the authorization ends; null where that was not written down. */
+  holds_until: Date | null
+}
+
+/** A payment that was refused while the chain had not taken it. */
+export type RefusedPayment = PaymentKey &
+  Pick<X402Payment, 'account_id' | 'address' | 'amount' | 'key_hash'> & { holds_until: Date }
+
+/** One wish for money on the balance: who wants it, and under which Idempotency-Key. */
+export interface Wish {
+  accountId: string
+  keyHash: Buffer | undefined
 }
 
 const COLUMNS = `chain_id, token_address, payer, nonce, account_id, address, amount, invoice_id, own_invoice, status,
-  tx_hash, raw_tx, wallet, wallet_nonce::integer, created_at`
+  tx_hash, raw_tx, wallet, wallet_nonce::integer, created_at, key_hash, holds_until`
 const keyOf = ({ chain_id, token_address, payer, nonce }: PaymentKey) => [
   chain_id,
   token_address,
@@ -59,17 +75,23 @@ export async function takeWalletNonce(
   return rows[0]!.next
 }
 
+/** Lets nobody else begin or take over a payment of this account until the transaction ends. */
+export async function lockPayments(tx: Transaction, accountId: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('x402 account ' || $1, 0))`, [accountId])
+}
+
 /** Writes a payment down, or anew after it failed. */
-export async function savePayment(tx: Transaction, row: Omit<X402Payment, 'status'>): Promise<void> {
+export async function savePayment(tx: Transaction, row: X402Payment): Promise<void> {
   await tx.query(
     `insert into x402_payment (chain_id, token_address, payer, nonce, account_id, address, amount, invoice_id,
-       own_invoice, tx_hash, raw_tx, wallet, wallet_nonce, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+       own_invoice, status, tx_hash, raw_tx, wallet, wallet_nonce, created_at, key_hash, holds_until)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
      on conflict (chain_id, token_address, payer, nonce) do update set
        account_id = excluded.account_id, address = excluded.address, amount = excluded.amount,
-       invoice_id = excluded.invoice_id, own_invoice = excluded.own_invoice, status = 'sent',
+       invoice_id = excluded.invoice_id, own_invoice = excluded.own_invoice, status = excluded.status,
        tx_hash = excluded.tx_hash, raw_tx = excluded.raw_tx, wallet = excluded.wallet,
-       wallet_nonce = excluded.wallet_nonce, created_at = excluded.created_at
+       wallet_nonce = excluded.wallet_nonce, created_at = excluded.created_at, key_hash = excluded.key_hash,
+       holds_until = excluded.holds_until, told_at = null
      where x402_payment.status = 'failed'`,
     [
       ...keyOf(row),
@@ -78,12 +100,73 @@ export async function savePayment(tx: Transaction, row: Omit<X402Payment, 'statu
       row.amount,
       row.invoice_id,
       row.own_invoice,
+      row.status,
       row.tx_hash,
       row.raw_tx,
       row.wallet,
       row.wallet_nonce,
       row.created_at,
+      row.key_hash,
+      row.holds_until,
     ],
+  )
+  await tx.query(`delete from x402_refusal where ${IS_IT}`, keyOf(row))
+}
+
+/** Notes that the payer was told that a payment had come. */
+export async function markTold(db: Queryable, key: PaymentKey, at: Date): Promise<void> {
+  await db.query(`update x402_payment set told_at = $5 where ${IS_IT} and told_at is null`, [
+    ...keyOf(key),
+    at,
+  ])
+}
+
+/**
+ * Other payments for the same top-up that its payer was not told of, newest first: those under the same
+ * Idempotency-Key, and those of the same payer and amount. Of a key also those that were told.
+ */
+export async function untoldPayments(
+  db: Queryable,
+  { accountId, keyHash }: Wish,
+  { chain_id, token_address, payer, nonce, amount }: PaymentKey & { amount: bigint },
+): Promise<X402Payment[]> {
+  const { rows } = await db.query<X402Payment>(
+    `select ${COLUMNS} from x402_payment
+     where account_id = $5 and not (${IS_IT})
+       and (key_hash = $6 or (payer = $3 and amount = $7 and told_at is null))
+     order by created_at desc limit 20`,
+    [chain_id, token_address, payer, nonce, accountId, keyHash ?? null, amount],
+  )
+  return rows
+}
+
+/** What was refused of the same top-up, in the same sense, and may have come since. */
+export async function refusedPayments(
+  db: Queryable,
+  { accountId, keyHash }: Wish,
+  { chain_id, token_address, payer, nonce, amount }: PaymentKey & { amount: bigint },
+): Promise<RefusedPayment[]> {
+  const { rows } = await db.query<RefusedPayment>(
+    `select chain_id, token_address, payer, nonce, account_id, address, amount, key_hash, holds_until
+     from x402_refusal
+     where account_id = $5 and not (${IS_IT}) and (key_hash = $6 or (payer = $3 and amount = $7))
+     order by refused_at desc limit 20`,
+    [chain_id, token_address, payer, nonce, accountId, keyHash ?? null, amount],
+  )
+  return rows
+}
+
+/** Writes down what was refused, and forgets what is a day over. */
+export async function saveRefusal(db: Queryable, row: RefusedPayment, at: Date): Promise<void> {
+  await db.query(
+    `with over as (
+       delete from x402_refusal where account_id = $5 and holds_until < $10::timestamptz - interval '1 day'
+     )
+     insert into x402_refusal (chain_id, token_address, payer, nonce, account_id, address, amount, key_hash,
+       holds_until, refused_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     on conflict (account_id, chain_id, token_address, payer, nonce) do update set refused_at = $10`,
+    [...keyOf(row), row.account_id, row.address, row.amount, row.key_hash, row.holds_until, at],
   )
 }
 
@@ -100,8 +183,8 @@ export async function openPayments(db: Queryable, chainId: number): Promise<X402
 export async function unminedPayments(
   db: Queryable,
   { chainId, wallet, minedCount }: { chainId: number; wallet: string; minedCount: number },
-): Promise<X402Payment[]> {
-  const { rows } = await db.query<X402Payment>(
+): Promise<(X402Payment & { raw_tx: Hex })[]> {
+  const { rows } = await db.query<X402Payment & { raw_tx: Hex }>(
     `select ${COLUMNS} from x402_payment where chain_id = $1 and wallet = $2 and wallet_nonce >= $3
      order by wallet_nonce limit 100`,
     [chainId, wallet, minedCount],

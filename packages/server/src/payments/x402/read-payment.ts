@@ -57,6 +57,9 @@ export function readPayment(
   }
   const { accepted, payload } = result.data
   const { authorization, signature } = payload
+  const signed = signedIn(accepted, { ...authorization, signature })
+  const notAccepted = (message: string) =>
+    new PaymentRefused('payment_not_accepted', message, signed && { signed })
   const meant = terms.find(
     ({ requirements: { scheme, network, asset } }) =>
       scheme === accepted.scheme &&
@@ -65,17 +68,26 @@ export function readPayment(
   )
   if (!meant) {
     const wanted = `${accepted.scheme} of ${accepted.asset} on ${accepted.network}`.slice(0, 200)
-    throw new PaymentRefused('payment_not_accepted', `Not asked for: ${wanted}`)
+    throw notAccepted(`Not asked for: ${wanted}`)
   }
   const { amount, payTo, asset } = meant.requirements
   if (authorization.value !== BigInt(amount)) {
-    const message = `${authorization.value} is signed, and ${amount} was asked for`
-    throw new PaymentRefused('payment_not_accepted', message)
+    throw notAccepted(`${authorization.value} is signed, and ${amount} was asked for`)
   }
   if (!isAddressEqual(authorization.to, payTo as Address)) {
-    throw new PaymentRefused('payment_not_accepted', `${authorization.to} is paid, and not ${payTo}`)
+    throw notAccepted(`${authorization.to} is paid, and not ${payTo}`)
   }
   return { ...meant, transfer: { ...authorization, signature, token: asset as Address } }
+}
+
+/** The transfer that is signed, where it names a chain and a token. */
+function signedIn(
+  { network, asset }: { network: string; asset: string },
+  transfer: Omit<AuthorizedTransfer, 'token'>,
+): PaymentRefused['signed'] {
+  const chainId = /^eip155:(\d{1,9})$/.exec(network)?.[1]
+  if (chainId === undefined || !isAddress(asset, { strict: false })) return undefined
+  return { chainId: Number(chainId), transfer: { ...transfer, token: asset } }
 }
 
 function decode(text: string): unknown {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { basePath } from '@coinrack/contract/index.ts'
+import { eip3009ABI } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
-import { type Hex, numberToHex } from 'viem'
+import { encodeFunctionData, type Hex, numberToHex, parseSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import type { ChainSettings, TokenSymbol } from '../../chain/chain-settings.ts'
 import { type DemoChains, fundOnDemoChains } from '../../chain/demo-chains.ts'
@@ -46,8 +47,14 @@ export function stockClient(payer: Payer, networks = 'eip155:*' as const) {
 }
 
 /** Tops up as any program that has the stock client. */
-export async function topUp(world: X402World, customer: Customer, payer: Payer, body: object) {
-  const pay = wrapFetchWithPayment(fetch, stockClient(payer))
+export async function topUp(
+  world: X402World,
+  customer: Customer,
+  payer: Payer,
+  body: object,
+  ask: typeof fetch = fetch,
+) {
+  const pay = wrapFetchWithPayment(ask, stockClient(payer))
   const reply = await pay(world.topupUrl, {
     method: 'POST',
     headers: { authorization: `Bearer ${customer.token}`, 'content-type': 'application/json' },
@@ -118,6 +125,27 @@ export async function signPayment(
     },
   })
   return { x402Version: 2, accepted: { ...terms, ...accepted }, payload: { signature, authorization } }
+}
+
+export type SignedPayment = Awaited<ReturnType<typeof signPayment>>
+
+/** Somebody else sends what was signed, and waits for its block unless told otherwise. */
+export async function sendElsewhere(
+  wallet: ReturnType<typeof testWallet>,
+  { payload, accepted }: SignedPayment,
+  { waits = true } = {},
+) {
+  const { from, to, value, validAfter, validBefore, nonce } = payload.authorization
+  const { r, s, yParity } = parseSignature(payload.signature)
+  const transfer = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce] as const
+  const data = encodeFunctionData({
+    abi: eip3009ABI,
+    functionName: 'transferWithAuthorization',
+    args: [...transfer, 27 + yParity, r, s],
+  })
+  const transaction = { to: accepted.asset, data }
+  if (waits) return wallet.send(transaction)
+  return wallet.client.sendTransaction({ ...transaction, gas: 200_000n, chain: null })
 }
 
 /** Presents a payment by REST. */

@@ -1,36 +1,36 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { errors } from '@coinrack/contract/errors.ts'
-import { formatUsd } from '@coinrack/contract/wire.ts'
-import type { Chain } from '../../chain/chain-port.ts'
+import { formatUsd, type NextStep } from '@coinrack/contract/wire.ts'
+import { getAddress } from 'viem'
 import { inTransaction } from '../../database/transaction.ts'
 import type { PaidHandler } from '../../handler.ts'
 import { balanceNow } from '../../ledger/balance-view.ts'
 import type { Services } from '../../services.ts'
 import { checkTopup } from '../check-topup.ts'
 import { accountAddress, ensureAccountAddress } from '../deposit-address-store.ts'
-import { depositById } from '../deposit-store.ts'
+import { type Deposit, depositById } from '../deposit-store.ts'
 import { invoiceById } from '../invoice-store.ts'
 import { checkoutUrl, showInvoice } from '../show-invoice.ts'
-import { beginPayment } from './begin-payment.ts'
 import { creditPayment } from './credit-payment.ts'
-import { followPayment } from './follow-payment.ts'
 import { PaymentRefused } from './payment-refused.ts'
-import type { X402Payment } from './payment-store.ts'
+import { markTold, type X402Payment } from './payment-store.ts'
 import { paymentRequired, paymentTerms } from './payment-terms.ts'
-import { readPayment } from './read-payment.ts'
+import { takePayment } from './take-payment.ts'
 
-/** How long the answer waits for the block of a payment, and then for its credit: together less than 50 s. */
-const LOOKS = 40
-const LOOK_MS = 500
+/** How long the answer waits for the credit of a payment, after its block: together less than 50 s. */
 const CREDIT_S = 25
 
 export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
-  const { input, caller, db, services, payment: presented, until, fail } = call
+  const { input, caller, db, services, payment: presented, keyHash, isGone, until, fail } = call
   const { accountId } = caller
   checkTopup(services.config, input.amount)
-  const terms = paymentTerms(services.chains, await addressOf(services, accountId), input.amount, input)
+  const address = await addressOf(services, accountId)
+  const terms = paymentTerms(services.chains, address, input.amount, input)
   if (terms.length === 0) fail('payment_method_unavailable', 'Nothing asked for can be paid by x402 here')
 
+  /** A payment that has come, as its payer is told of it. */
+  const tell = async (payment: X402Payment) => {
+    if (!isGone()) await markTold(db, payment, services.clock.now())
+  }
   try {
     if (presented === undefined) {
       throw new PaymentRefused(
@@ -38,15 +38,14 @@ export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
         `Pay ${formatUsd(input.amount)} USD to your balance by x402`,
       )
     }
-    const { chain, requirements, transfer } = readPayment(presented, terms)
-    const payment = await settle(services, chain, await beginPayment(services, chain, transfer, accountId))
-    const deposit = payment.status === 'settled' && (await creditPayment(services, chain, payment))
-    if (deposit && deposit.status === 'seen') {
+    const payment = await takePayment(services, presented, { terms, address, wish: { accountId, keyHash } })
+    const deposit = await creditNow(services, payment)
+    if (deposit?.status === 'seen') {
       const read = () => depositById(db, deposit.id)
       await until(accountId, CREDIT_S, read, (now) => now?.status !== 'seen')
     }
     const invoice = await invoiceById(db, payment.invoice_id)
-    return {
+    const answer = {
       invoice: await showInvoice(db, services, invoice),
       checkout_url: checkoutUrl(services, invoice),
       ...(await balanceNow(db, services, accountId)),
@@ -55,18 +54,70 @@ export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
           ? { success: true }
           : { success: false, errorReason: 'settlement_pending' }),
         transaction: payment.tx_hash,
-        network: requirements.network,
-        payer: transfer.from,
-        amount: requirements.amount,
+        network: `eip155:${payment.chain_id}`,
+        payer: getAddress(payment.payer),
+        amount: String(payment.amount),
       },
     }
+    if (payment.status === 'settled') await tell(payment)
+    return answer
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error
-    const fields = errors[error.code].status === 402 && {
-      ...paymentRequired(services.config.publicUrl, terms, error.message),
+    const { code, message, told } = error
+    if (code === 'payment_arrived' || code === 'payment_pending') {
+      if (told?.status === 'settled') {
+        await creditNow(services, told)
+        await tell(told)
+      }
+      const { balance } = await balanceNow(db, services, accountId)
+      return fail(code, message, {
+        fields: { balance: formatUsd(balance), ...(told && paymentTold(told)) },
+        nextSteps: stepsAfter(told),
+      })
     }
-    return fail(error.code, error.message, { fields: { ...fields } })
+    const fields = errors[code].status === 402 && {
+      ...paymentRequired(services.config.publicUrl, terms, message),
+    }
+    return fail(code, message, { fields: { ...fields } })
   }
+}
+
+/** The payment that an answer tells of. */
+const paymentTold = ({ chain_id, tx_hash, payer, amount, invoice_id }: X402Payment) => ({
+  invoice_id,
+  payment: {
+    network: `eip155:${chain_id}`,
+    transaction: tx_hash,
+    payer: getAddress(payer),
+    amount: formatUsd(amount),
+  },
+})
+
+/** What leads on from a payment that came, or may come: never to another one. */
+const stepsAfter = (told: X402Payment | undefined): NextStep[] => [
+  ...(told
+    ? [
+        {
+          tool: 'get_invoice',
+          why: 'Wait until the payment that came is credited',
+          arguments: { invoice_id: told.invoice_id, wait: 'paid', timeout: 50 },
+        },
+      ]
+    : []),
+  { tool: 'get_balance', why: 'See the balance: what arrives is credited there' },
+  { tool: 'list_transactions', why: 'See the deposits, each with its amount' },
+]
+
+/**
+ * Credits what has settled. What fails here does not change that it has come: the watcher of the chain credits it later.
+ */
+async function creditNow(services: Services, payment: X402Payment): Promise<Deposit | undefined> {
+  const chain = services.chains.find(({ settings }) => settings.chainId === payment.chain_id)
+  if (payment.status !== 'settled' || !chain) return undefined
+  return creditPayment(services, chain, payment).catch((error) => {
+    services.log.error({ err: error }, 'A payment by x402 that has settled could not be credited at once')
+    return undefined
+  })
 }
 
 /** Where the money of an account's top-ups goes. */
@@ -75,23 +126,4 @@ async function addressOf(services: Services, accountId: string): Promise<string>
   if (known !== undefined) return known
   await inTransaction(services.db, (tx) => ensureAccountAddress(tx, services, accountId))
   return (await accountAddress(services.db, accountId))!
-}
-
-/**
- * Sends a payment and waits for its block.
- * @returns the payment: still `sent` when nobody knows yet what came of it
- * @throws PaymentRefused `payment_failed`: the chain took nothing
- */
-async function settle(services: Services, chain: Chain, begun: X402Payment): Promise<X402Payment> {
-  if (begun.status === 'sent') await chain.gasWallet!.broadcast(begun.raw_tx)
-  let payment = begun
-  for (let look = 0; look < LOOKS && payment.status === 'sent'; look++) {
-    if (look > 0) await sleep(LOOK_MS)
-    // A node that does not answer says nothing of the payment.
-    payment = await followPayment(services, chain, payment).catch(() => payment)
-  }
-  if (payment.status === 'failed') {
-    throw new PaymentRefused('payment_failed', `The transfer was refused by the chain in ${payment.tx_hash}`)
-  }
-  return payment
 }
