@@ -37,8 +37,9 @@ echo 1 >/proc/sys/net/ipv4/conf/all/arp_notify
 for interface in /sys/class/net/e*; do ip link set dev "\${interface##*/}" address "$2"; done
 echo 0 >/proc/sys/net/ipv4/conf/all/arp_notify
 if [ -e /run/cloud-init/enabled ]; then rm -f /etc/cloud/cloud-init.disabled; fi
-# The journal of the template ends here, and this machine's own begins.
-systemctl restart systemd-journald.service ssh.service &
+# The journal of the template ends here, and this machine's own begins: first, since what systemd says while there is
+# none is in no journal of a unit.
+{ systemctl restart systemd-journald.service; systemctl restart ssh.service; } &
 started=$!
 size=0
 while [ "$size" -lt "$3" ]; do read -r size </sys/block/vda/size; done

@@ -106,7 +106,7 @@ async function run(event: Event, accountId: string, history: string): Promise<bi
 test('behavior: any concurrent history leaves the books balanced and every customer at zero or above', async () => {
   let histories = 0
   const property = fc.asyncProperty(
-    fc.array(anyEvent, { minLength: 20, maxLength: 120, size: 'max' }),
+    fc.array(anyEvent, { minLength: 20, maxLength: 60, size: 'max' }),
     async (events) => {
       const history = String(histories++)
       const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => books.account(100n)))

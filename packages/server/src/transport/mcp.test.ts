@@ -280,7 +280,8 @@ describe('by plain HTTP', () => {
   })
 
   test('behavior: a hundred calls at the same moment answer each its own', async () => {
-    const customers = await Promise.all(Array.from({ length: 20 }, () => service.customer()))
+    const customers: Awaited<ReturnType<TestService['customer']>>[] = []
+    for (let made = 0; made < 20; made++) customers.push(await service.customer())
     const all = await Promise.all(
       customers.flatMap(({ token, accountId }) =>
         Array.from({ length: 5 }, async () => ({

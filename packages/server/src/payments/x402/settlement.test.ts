@@ -87,7 +87,7 @@ test('behavior: a transaction that nobody has seen yet is pending, not failed, a
   await client.request({ method: 'evm_mine' as never })
   await settlePayments(world.services, world.services.chains[0]!)
   await expectPaidOnce()
-})
+}, 90_000)
 
 test('behavior: sent by somebody else before it is presented, it is credited once and not asked for again', async () => {
   const payment = await sign()
