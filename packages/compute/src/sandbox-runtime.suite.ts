@@ -131,7 +131,7 @@ export function sandboxRuntimeSuite(name: string, make: () => Promise<RuntimeUnd
 
     test('default: paused it does not run and is not counted; resumed it goes on where it was', async () => {
       await channel.tasks.start(spec.id, 'counter', {
-        run: { command: 'n=0; while :; do n=$((n+1)); echo $n > ~/count; sleep 0.1; done' },
+        run: { command: 'n=0; while :; do n=$((n+1)); echo $n > ~/next; mv ~/next ~/count; sleep 0.1; done' },
       })
       await run(spec.id, 'echo kept > ~/kept; while ! [ -s ~/count ]; do sleep 0.1; done')
       const counted: number[] = []

@@ -245,3 +245,26 @@ test('behavior: a guest that is slow to answer leaves a gap; one that is silent 
   expect(await memory()).toEqual([53, 53, 53, 200, 200])
   id = before
 })
+
+test('behavior: a guest whose agent starts a little after SSH is soon asked again', async () => {
+  const { body } = await service.ask('POST', '/orders', {
+    token: (await service.customer(10_000_000n)).token,
+    body: { product: 'nano', os_id: 1 },
+  })
+  const [before, own] = [id, body.service_id]
+  await service.reconcile()
+  id = own
+  used = { ...zero }
+  const sampler = createSampler(service.services)
+  service.guests.setUsage(own, { memoryUsedBytes: 53 * MIB, cpu: { busyMs: 0, totalMs: 90_000 } })
+  service.guests.silence(own, true)
+  await live(15, sampler)
+  service.guests.silence(own, false)
+  await live(30, sampler)
+  const { rows } = await service.services.db.query<{ memory_mb: number }>(
+    'select memory_mb from vps_metric where vps_id = $1 and part < 4 order by at',
+    [own],
+  )
+  expect(rows.map(({ memory_mb }) => memory_mb)).toEqual([200, 53, 53])
+  id = before
+})

@@ -18,11 +18,13 @@ const STARTED_LATELY_MS = 2 * STEP_S * 1000
 /** A host answers about many machines at once, but not about all. */
 const AT_ONCE = 32
 const MIB = 1024 ** 2
+/** A machine that answered so lately is only slow when it does not answer now. */
+const LATELY_MS = 5 * 60_000
 /**
- * A machine in which nobody has answered for so long is not asked again for as long: waiting for it would take time
- * from the others.
+ * Where nobody answers the machine is asked again after a while, which doubles each time: waiting for it takes time from
+ * the others, and an agent may be started a little after SSH.
  */
-const SILENT_MS = 5 * 60_000
+const PAUSES_MS = { first: STEP_S * 1000, longest: 5 * 60_000 }
 
 /** What machines said of themselves last, by id; for whoever shows the present moment. */
 export type NewestUsage = Map<string, { at: number; memoryMb: number; cpuPercent: number | null }>
@@ -36,7 +38,7 @@ export function createSampler(
   newest: NewestUsage = new Map(),
 ): { pass(): Promise<void> } {
   let sampled = 0
-  const silentUntil = new Map<string, number>()
+  const silences: Silences = new Map()
   let before: Map<string, Counters> | undefined
   const rolledTo = new Map<number, number>()
 
@@ -68,10 +70,10 @@ export function createSampler(
       sampled = at
       before ??= await lastCounters(db, at - levels[0]!.keepSeconds)
       const machines = await meteredMachines(db)
-      const samples = await readAll(services, machines, { before, newest, silentUntil })
+      const samples = await readAll(services, machines, { before, newest, silences })
       for (const { vpsId, counters } of samples) before.set(vpsId, counters)
       const metered = new Set(machines.map(({ id }) => id))
-      for (const known of [before, newest, silentUntil])
+      for (const known of [before, newest, silences])
         for (const id of known.keys()) if (!metered.has(id)) known.delete(id)
       if (samples.length > 0) await insertSamples(db, at, samples)
       await rollUpAndDrop(at)
@@ -82,10 +84,13 @@ export function createSampler(
 /** The first whole step at or after a time. */
 const firstStep = (at: number, stepSeconds: number) => Math.ceil(at / stepSeconds) * stepSeconds
 
+/** Of machines that did not answer: until when they are not asked, and for how long. */
+type Silences = Map<string, { until: number; pauseMs: number }>
+
 interface Known {
   before: Map<string, Counters>
   newest: NewestUsage
-  silentUntil: Map<string, number>
+  silences: Silences
 }
 
 async function readAll(services: Services, machines: MeteredMachine[], known: Known): Promise<Sample[]> {
@@ -133,20 +138,25 @@ async function readOne(
 async function askGuest(
   { guests, clock }: Services,
   { id }: MeteredMachine,
-  { newest, silentUntil }: Known,
+  { newest, silences }: Known,
 ): Promise<GuestUsage | undefined> {
   const now = clock.now().getTime()
-  if ((silentUntil.get(id) ?? 0) > now) return undefined
+  const silence = silences.get(id)
+  if (silence && silence.until > now) return undefined
   try {
-    return await guests.usage(id)
+    const usage = await guests.usage(id)
+    silences.delete(id)
+    return usage
   } catch {
-    if (!hasAnsweredLately(newest.get(id), now)) silentUntil.set(id, now + SILENT_MS)
+    if (hasAnsweredLately(newest.get(id), now)) return undefined
+    const pauseMs = silence ? Math.min(2 * silence.pauseMs, PAUSES_MS.longest) : PAUSES_MS.first
+    silences.set(id, { until: now + pauseMs, pauseMs })
     return undefined
   }
 }
 
 const hasAnsweredLately = (last: { at: number } | undefined, now: number) =>
-  last !== undefined && now - last.at < SILENT_MS
+  last !== undefined && now - last.at < LATELY_MS
 
 const percentOf = (used: Used | undefined) =>
   used?.cpuMs == null || !used.coveredMs ? null : Math.round((used.cpuMs / used.coveredMs) * 1000) / 10
