@@ -3,8 +3,8 @@ import type { ImageStatus, VpsCapacity } from '@coinrack/compute/vps-driver.ts'
 
 /*
  * What a host has said of itself. A transaction asks it nothing: this is read before, and handed in. It is a moment old
- * then, as any answer would be: a port can be lost to another program after every look, and is given up for another one
- * then (`move-ssh-port.ts`). What is taken of the host is in the database, and is read under the placement lock.
+ * then, as any answer would be: a port can be lost to another program after every look. That of SSH is then given up for
+ * another one (`move-ssh-port.ts`), and one that was opened is tried again. What is taken of the host is in the database, and is read under the placement lock.
  */
 
 /** What there is for machines in all, not what is free. */

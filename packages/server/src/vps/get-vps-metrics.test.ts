@@ -186,15 +186,29 @@ test('behavior: what a machine used before anybody could enter it is shown as we
   expect(sum(written)).toBe(5_000)
 })
 
-test('default: the view of the machine where it gives one: memory as free shows it, its own share of processors', async () => {
+/** Another machine, that the tests look at from now on. */
+async function another(): Promise<string> {
   const { body } = await service.ask('POST', '/orders', {
     token: (await service.customer(10_000_000n)).token,
     body: { product: 'nano', os_id: 1 },
   })
-  const [before, own] = [id, body.service_id]
   await service.reconcile()
-  id = own
+  id = body.service_id
   used = { ...zero }
+  return id
+}
+
+/** What was sampled of its memory, in MB, the oldest first. */
+async function memoryOf(machine: string): Promise<number[]> {
+  const { rows } = await service.services.db.query<{ memory_mb: number }>(
+    'select memory_mb from vps_metric where vps_id = $1 and part < 4 order by at',
+    [machine],
+  )
+  return rows.map(({ memory_mb }) => memory_mb)
+}
+
+test('default: the view of the machine where it gives one: memory as free shows it, its own share of processors', async () => {
+  const own = await another()
   const sampler = createSampler(service.services)
   for (let step = 1; step <= 4; step++) {
     // A guest that was busy for a tenth of the time, while the host spent far more than one processor.
@@ -213,58 +227,30 @@ test('default: the view of the machine where it gives one: memory as free shows 
   )
   expect(rows.map(({ memory_mb }) => memory_mb)).toEqual([53, 53, 53, 53])
   expect(rows.map(({ cpu_ms }) => cpu_ms)).toEqual([null, 1_500n, 1_500n, 1_500n])
-  id = before
 })
 
 test('behavior: a guest that is slow to answer leaves a gap; one that is silent for minutes is seen from the host', async () => {
-  const { body } = await service.ask('POST', '/orders', {
-    token: (await service.customer(10_000_000n)).token,
-    body: { product: 'nano', os_id: 1 },
-  })
-  const [before, own] = [id, body.service_id]
-  await service.reconcile()
-  id = own
-  used = { ...zero }
+  const own = await another()
   const sampler = createSampler(service.services)
   service.guests.setUsage(own, { memoryUsedBytes: 53 * MIB, cpu: { busyMs: 0, totalMs: 90_000 } })
-  const memory = async () => {
-    const { rows } = await service.services.db.query<{ memory_mb: number }>(
-      'select memory_mb from vps_metric where vps_id = $1 and part < 4 order by at',
-      [own],
-    )
-    return rows.map(({ memory_mb }) => memory_mb)
-  }
   await live(30, sampler)
   service.guests.silence(own, true)
   await live(30, sampler)
   service.guests.silence(own, false)
   await live(15, sampler)
-  expect(await memory()).toEqual([53, 53, 53])
+  expect(await memoryOf(own)).toEqual([53, 53, 53])
   service.guests.silence(own, true)
   await live(315, sampler)
-  expect(await memory()).toEqual([53, 53, 53, 200, 200])
-  id = before
+  expect(await memoryOf(own)).toEqual([53, 53, 53, 200, 200])
 })
 
 test('behavior: a guest whose agent starts a little after SSH is soon asked again', async () => {
-  const { body } = await service.ask('POST', '/orders', {
-    token: (await service.customer(10_000_000n)).token,
-    body: { product: 'nano', os_id: 1 },
-  })
-  const [before, own] = [id, body.service_id]
-  await service.reconcile()
-  id = own
-  used = { ...zero }
+  const own = await another()
   const sampler = createSampler(service.services)
   service.guests.setUsage(own, { memoryUsedBytes: 53 * MIB, cpu: { busyMs: 0, totalMs: 90_000 } })
   service.guests.silence(own, true)
   await live(15, sampler)
   service.guests.silence(own, false)
   await live(30, sampler)
-  const { rows } = await service.services.db.query<{ memory_mb: number }>(
-    'select memory_mb from vps_metric where vps_id = $1 and part < 4 order by at',
-    [own],
-  )
-  expect(rows.map(({ memory_mb }) => memory_mb)).toEqual([200, 53, 53])
-  id = before
+  expect(await memoryOf(own)).toEqual([200, 53, 53])
 })
