@@ -10,7 +10,6 @@ import { createSandboxes, type Sandboxes } from '@coinrack/compute/sandbox/runti
 import { sandboxTariffs } from '@coinrack/contract/sandbox-tariffs.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { type Logger, pino } from 'pino'
-import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { createHashing } from './account/hashing.ts'
 import { fileMailer, smtpMailer } from './account/mailer.ts'
@@ -19,15 +18,11 @@ import type { Catalog } from './catalog/catalog.ts'
 import { sellable } from './catalog/catalog.ts'
 import { OFFER_MS, readOffer } from './catalog/offer.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
-import type { Chain } from './chain/chain-port.ts'
-import type { ChainSettings } from './chain/chain-settings.ts'
-import { checkChain } from './chain/check-chain.ts'
 import { fundOnDemoChains, startDemoChains } from './chain/demo-chains.ts'
 import { depositAddress } from './chain/deposit-address.ts'
 import { forwarderFactoryAddress } from './chain/forwarder-factory.ts'
-import { openGasWallet } from './chain/gas-wallet.ts'
+import { openChain } from './chain/open-chain.ts'
 import { readProductionChains } from './chain/production-chains.ts'
-import { viemChain } from './chain/viem-chain.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { DataFolderError, openDataFolder } from './data-folder.ts'
 import { dataLayout } from './data-layout.ts'
@@ -283,13 +278,7 @@ async function openChains(
     return { settings: chains, demo }
   }
   const settings = readProductionChains(await readFile(chainsFile!, 'utf8'))
-  await Promise.all(settings.map(checkChain))
   return { settings, demo: undefined }
-}
-
-async function openChain(settings: ChainSettings, x402Key: Hex | undefined): Promise<Chain> {
-  const gasWallet = x402Key && (await openGasWallet(settings, x402Key))
-  return { settings, port: viemChain(settings), gasWallet }
 }
 
 /** The first call counts, however often Ctrl-C is pressed. */

@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Chain } from './chain/chain-port.ts'
 import type { Dispatch } from './dispatch.ts'
 
 /** What the operator's monitoring reads, in the Prometheus text format. */
@@ -9,7 +10,8 @@ export interface Metrics {
   contentType: string
 }
 
-export function createMetrics(): Metrics {
+/** @param chains whose endpoints are told of */
+export function createMetrics(chains: Chain[] = []): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const answers = new Histogram({
@@ -18,6 +20,17 @@ export function createMetrics(): Metrics {
     labelNames: ['operation', 'status'],
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     registers: [registry],
+  })
+  new Gauge({
+    name: 'coinrack_chain_endpoint_relied_on',
+    help: '1 for an RPC endpoint that is well, 0 for one that fails, lags or contradicts the others',
+    labelNames: ['network', 'endpoint'],
+    registers: [registry],
+    collect() {
+      for (const { port } of chains)
+        for (const { name, trouble } of port.endpoints())
+          this.labels(port.network, name).set(trouble === undefined ? 1 : 0)
+    },
   })
   return {
     answered: (operation, status, seconds) => answers.labels(operation, String(status)).observe(seconds),

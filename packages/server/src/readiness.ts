@@ -1,4 +1,5 @@
 import { adoptDetached } from '@coinrack/host/detached-process.ts'
+import type { Chain } from './chain/chain-port.ts'
 import { dataLayout } from './data-layout.ts'
 import { freeDisk } from './free-disk.ts'
 import type { Services } from './services.ts'
@@ -29,6 +30,15 @@ export function createReadiness(services: Services): Readiness {
     } catch (error) {
       return { name, ready: false, detail: (error as Error).message }
     }
+  }
+
+  /** Ready while one endpoint answers; those that are not relied on are named. */
+  const chainPart = async ({ settings, port }: Chain): Promise<Part> => {
+    const part = await look(`chain ${settings.network}`, async () => void (await port.newest()))
+    const troubles = port
+      .endpoints()
+      .flatMap(({ name, trouble }) => (trouble === undefined ? [] : [`${name}: ${trouble}`]))
+    return part.ready && troubles.length > 0 ? { ...part, detail: troubles.join('; ') } : part
   }
 
   /** One for each template that is to be prepared; none in a service that passes on what needs sandboxes. */
@@ -64,11 +74,7 @@ export function createReadiness(services: Services): Readiness {
         const free = await freeDisk(config.dataFolder)
         return free >= LEAST_DISK ? undefined : `${Math.floor(free / 2 ** 20)} MB are left`
       }),
-      ...chains.map(({ settings, port }) =>
-        look(`chain ${settings.network}`, async () =>
-          (await port.block('latest')) ? undefined : 'no block',
-        ),
-      ),
+      ...chains.map(chainPart),
       look('machines', async () => {
         const { memoryMb } = await driver.capacity()
         return memoryMb > 0 ? undefined : 'this host has no memory to give'

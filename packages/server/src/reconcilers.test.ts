@@ -27,9 +27,9 @@ beforeAll(async () => {
       settings: chain!.settings,
       port: {
         ...port,
-        block: (which) => {
+        newest: () => {
           questions++
-          return port.block(which)
+          return port.newest()
         },
       },
     },

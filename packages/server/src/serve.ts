@@ -28,7 +28,7 @@ export async function serve(
 ): Promise<() => Promise<void>> {
   const { config, log } = services
   const readiness = createReadiness(services)
-  const metrics = createMetrics()
+  const metrics = createMetrics(services.chains)
   const app = createApp(services, readiness, metrics)
   const operatorApp = createOperatorServer(readiness, metrics)
   await listen(app, config.host, config.port, 'COINRACK_PORT')

@@ -17,7 +17,7 @@ const asked: [string, (services: Services) => unknown][] = [
   ['snapshots.remove()', ({ snapshots }) => snapshots.remove('vps_0', 'snp_0')],
   ['keptDisks.remove()', ({ keptDisks }) => keptDisks.remove('vps_0', 'snp_0')],
   ['sandboxes.hasNetworks()', ({ sandboxes }) => sandboxes!.runtime.hasNetworks()],
-  ['chains.block()', ({ chains }) => chains[0]!.port.block('latest')],
+  ['chains.newest()', ({ chains }) => chains[0]!.port.newest()],
   ['rdns.publish()', ({ rdns }) => rdns!.publish('198.18.0.1', null)],
   ['mailer.send()', ({ mailer }) => mailer.send(mail)],
   ['lookup', ({ lookup }) => lookup('example.net')],

@@ -21,11 +21,17 @@ const wraps = {
       channel: wrapPort(what, sandboxes.channel),
     },
   chains: (what, chains) =>
-    chains.map(({ settings, port, gasWallet }) => ({
-      settings,
-      port: wrapPort(what, port),
-      // A signature asks nobody: it is made here, with the number that the transaction takes.
-      ...(gasWallet && { gasWallet: wrapPort(what, gasWallet, ['sign']) }),
+    chains.map((chain) => ({
+      settings: chain.settings,
+      port: wrapPort(what, chain.port),
+      // A chain whose endpoints were all away at the start has these later.
+      get gasWallet() {
+        // A signature asks nobody: it is made here, with the number that the transaction takes.
+        return chain.gasWallet && wrapPort(what, chain.gasWallet, ['sign'])
+      },
+      get prove() {
+        return chain.prove && wrapCall(`${what}.prove()`, chain.prove)
+      },
     })),
 } satisfies { [E in keyof Services]?: Wrap<Services[E]> }
 

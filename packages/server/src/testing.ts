@@ -73,7 +73,7 @@ export async function startTestService(options: WorldOptions = {}): Promise<Test
   const world = await createTestWorld({ databaseUrl: database.url, clock }, options)
   const { services } = world
   const { db } = services
-  const app = createApp(services, createReadiness(services), createMetrics())
+  const app = createApp(services, createReadiness(services), createMetrics(services.chains))
   await app.ready()
   const reconcilers = [createVpsReconciler(services), createSnapshotReconciler(services)]
   const sandboxReconciler = services.sandboxes && createSandboxReconciler(services)

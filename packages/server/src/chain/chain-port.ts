@@ -9,6 +9,8 @@ export interface BlockRef {
 
 export interface Block extends BlockRef {
   parentHash: Hash
+  /** Seconds since 1970. */
+  timestamp: number
 }
 
 export type BlockTag = 'latest' | 'safe' | 'finalized'
@@ -39,23 +41,58 @@ export interface TransferReceipt {
   transfers: TransferLog[]
 }
 
-/** The chain as payments need it. Every call may fail when no node answers. */
-export interface ChainPort {
-  readonly chainId: number
-  readonly network: Network
-  /** Undefined when the chain has no such block. */
+/** No endpoint of a chain gave a usable answer. */
+export class ChainUnavailableError extends Error {
+  override name = 'ChainUnavailableError'
+}
+
+/** An endpoint does not have the newest blocks yet that it was asked about: it is well all the same. */
+export class NodeLagsError extends Error {
+  override name = 'NodeLagsError'
+}
+
+/** One endpoint of a chain, and its word alone. Every call fails when it gives no usable answer in time. */
+export interface ChainNode {
+  /** What operators are told it by; without what is secret in its address. */
+  readonly name: string
+  /** Undefined when it has no such block. */
   block(which: BlockTag | number): Promise<Block | undefined>
   /**
-   * All transfers of accepted tokens in these blocks, both included, in order.
-   * Fails rather than answer for blocks that the node asked has not seen itself.
+   * All transfers of accepted tokens in these blocks, both included, in order, each once.
+   * @throws NodeLagsError rather than answer for blocks that it has not seen itself
    */
   transfers(fromBlock: number, toBlock: number): Promise<TransferLog[]>
   /** Undefined while the transaction is in no block. */
   receipt(txHash: Hash): Promise<TransferReceipt | undefined>
-  /** How many nodes are asked. */
-  readonly nodes: number
-  /** The receipt as each node has it; those that do not answer are left out. */
-  receipts(txHash: Hash): Promise<(TransferReceipt | undefined)[]>
+  /** Makes an empty block; demo chains only. */
+  mine?(): Promise<void>
+}
+
+/** How an endpoint does. */
+export interface Endpoint {
+  name: string
+  /** Why it is not relied on now; undefined when it is well. */
+  trouble: string | undefined
+}
+
+/** The chain as payments need it: what its endpoints say together. Every call fails when none answers. */
+export interface ChainPort {
+  readonly chainId: number
+  readonly network: Network
+  /** The newest block that enough endpoints have: of two the lower, of more the one that most have reached. */
+  newest(): Promise<BlockRef>
+  /** The newest block that two endpoints, or the only one, call safe or finalized; undefined while fewer do. */
+  promised(tag: 'safe' | 'finalized'): Promise<number | undefined>
+  /** A block as one endpoint has it; undefined when that one lacks it. */
+  block(number: number): Promise<Block | undefined>
+  /** The endpoints that are relied on, to read from one at a time; another is the first after each `newest()`. */
+  readers(): ChainNode[]
+  /** The answer of each endpoint, in the order of the settings; undefined for those that do not answer now. */
+  askAll<T>(question: (node: ChainNode) => Promise<T>): Promise<({ answer: T } | undefined)[]>
+  /** From whichever endpoint has it; undefined when none has. */
+  receipt(txHash: Hash): Promise<TransferReceipt | undefined>
+  /** All of them, in the order of the settings. */
+  endpoints(): Endpoint[]
   /** Makes an empty block; demo chains only. */
   mine?(): Promise<void>
 }
@@ -65,5 +102,10 @@ export interface Chain {
   settings: ChainSettings
   port: ChainPort
   /** Where customers can pay by signature alone (x402). */
-  gasWallet?: GasWallet
+  gasWallet?: GasWallet | undefined
+  /**
+   * Proves the settings that no endpoint could be asked about at the start: the chain is offered to nobody and looked at
+   * for nobody before. Absent once they are proven.
+   */
+  prove?: (() => Promise<void>) | undefined
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ChainUnavailableError } from './chain-port.ts'
 import type { ChainSettings } from './chain-settings.ts'
 import { checkChain } from './check-chain.ts'
 import type { DemoChains } from './demo-chains.ts'
@@ -18,6 +19,16 @@ afterAll(() => demo.stop())
 
 test('default: settings that are true', async () => {
   await checkChain(good)
+})
+
+test('behavior: an endpoint that is down is left to be checked when it answers', async () => {
+  await checkChain({ ...good, rpcUrls: ['http://127.0.0.1:9', ...good.rpcUrls] })
+})
+
+test('error: no endpoint answers', async () => {
+  await expect(checkChain({ ...good, rpcUrls: ['http://127.0.0.1:9'] })).rejects.toThrow(
+    ChainUnavailableError,
+  )
 })
 
 test('error: a treasury without code', async () => {

@@ -1,6 +1,9 @@
-import { type Address, createPublicClient, fallback, http, parseAbi } from 'viem'
+import { type Address, createPublicClient, fallback, http, parseAbi, type Transport } from 'viem'
+import { ChainUnavailableError } from './chain-port.ts'
 import type { ChainSettings, TokenSettings } from './chain-settings.ts'
 import { deterministicDeployer } from './deterministic-deployer.ts'
+
+const TIMEOUT_MS = 5_000
 
 const metadata = parseAbi([
   'function decimals() view returns (uint8)',
@@ -21,17 +24,41 @@ export class ChainSettingsError extends Error {
 
 /**
  * Asks the chain itself whether its settings are true: chain id, treasury, deployer, and of each token its code,
- * decimals and symbol. Nothing is guessed: a service whose settings fail this must not start.
- * @throws ChainSettingsError with all that is wrong; another error when no node answers
+ * decimals and symbol. Nothing is guessed: a service whose settings fail this must not start. Endpoints that do not
+ * answer now are left to be checked when they do.
+ * @throws ChainSettingsError with all that is wrong; ChainUnavailableError when no endpoint answers
  */
 export async function checkChain(settings: ChainSettings): Promise<void> {
-  const { chainId, network, treasury } = settings
+  const { chainId, network } = settings
   const problems: string[] = []
-  for (const url of settings.rpcUrls) {
-    const answered = await createPublicClient({ transport: http(url) }).getChainId()
-    if (answered !== chainId) problems.push(`${new URL(url).host} is a node of chain ${answered}`)
+  const present: Transport[] = []
+  let failure: Error | undefined
+  await Promise.all(
+    settings.rpcUrls.map(async (url) => {
+      const transport = http(url, { timeout: TIMEOUT_MS, retryCount: 1 })
+      try {
+        const answered = await createPublicClient({ transport }).getChainId()
+        if (answered === chainId) present.push(transport)
+        else problems.push(`${new URL(url).host} is a node of chain ${answered}`)
+      } catch (error) {
+        failure = error as Error
+      }
+    }),
+  )
+  if (present.length === 0 && problems.length === 0)
+    throw new ChainUnavailableError(`No endpoint of ${network} answers`, { cause: failure })
+  if (present.length > 0) problems.push(...(await problemsOf(settings, present)))
+  if (problems.length > 0) {
+    throw new ChainSettingsError(
+      `The settings of ${network} (chain ${chainId}) do not hold: ${problems.join('; ')}`,
+    )
   }
-  const client = createPublicClient({ transport: fallback(settings.rpcUrls.map((url) => http(url))) })
+}
+
+/** What the contracts of a chain say against its settings. */
+async function problemsOf({ treasury, tokens }: ChainSettings, endpoints: Transport[]): Promise<string[]> {
+  const problems: string[] = []
+  const client = createPublicClient({ transport: fallback(endpoints) })
   const hasCode = async (address: Address) => ((await client.getCode({ address })) ?? '0x') !== '0x'
 
   if (!(await hasCode(treasury))) {
@@ -40,7 +67,7 @@ export async function checkChain(settings: ChainSettings): Promise<void> {
   if (!(await hasCode(deterministicDeployer))) {
     problems.push(`the deployer ${deterministicDeployer} is missing, so forwarders cannot be deployed`)
   }
-  for (const token of settings.tokens) {
+  for (const token of tokens) {
     if (!(await hasCode(token.address))) {
       problems.push(`${token.symbol} at ${token.address} has no code`)
       continue
@@ -53,9 +80,5 @@ export async function checkChain(settings: ChainSettings): Promise<void> {
     if (!symbols[token.symbol].includes(symbol))
       problems.push(`${token.address} is ${symbol}, not ${token.symbol}`)
   }
-  if (problems.length > 0) {
-    throw new ChainSettingsError(
-      `The settings of ${network} (chain ${chainId}) do not hold: ${problems.join('; ')}`,
-    )
-  }
+  return problems
 }

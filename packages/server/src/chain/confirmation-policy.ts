@@ -8,7 +8,10 @@ export interface ConfirmationPolicy {
   tiers: readonly ConfirmationTier[]
   /** No credit while the finalized block is further behind the head than this many blocks. */
   stallsAfter?: number
-  /** Micro-dollars. A larger deposit must be shown by two nodes, where the chain has two. */
+  /**
+   * Micro-dollars that an account is credited at most, in all, on the word of a single endpoint while no other of the
+   * chain answers.
+   */
   oneNodeUpTo: bigint
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type DemoChains, startDemoChains, stopDemoChains } from './demo-chains.ts'
+import { rpcNode } from './rpc-node.ts'
 import { testWallet } from './testing.ts'
 import { viemChain } from './viem-chain.ts'
 
@@ -54,14 +55,13 @@ test('behavior: the second start adopts them in less than half a second', async 
 test('behavior: stopped and started again, they have the same history at the same place', async () => {
   const first = await start()
   const hash = await base(first).pay('USDT', someone, 5n)
-  const [genesis, head] = await Promise.all(
-    [0, 'latest' as const].map((which) => viemChain(first.chains[0]!).block(which)),
-  )
+  const before = rpcNode(first.chains[0]!, first.chains[0]!.rpcUrls[0]!)
+  const [genesis, head] = await Promise.all([before.block(0), before.block('latest')])
   await first.stop()
 
   const second = await start()
   expect(second.demo).toEqual(first.demo)
-  const chain = viemChain(second.chains[0]!)
+  const chain = rpcNode(second.chains[0]!, second.chains[0]!.rpcUrls[0]!)
   expect(await chain.block(0)).toEqual(genesis)
   expect(await chain.block('latest')).toEqual(head)
   expect((await chain.receipt(hash))?.transfers).toMatchObject([{ value: 5n, to: someone.toLowerCase() }])

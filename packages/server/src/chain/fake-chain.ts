@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Hash, Hex } from 'viem'
-import type { Block, ChainPort, TransferLog, TransferReceipt } from './chain-port.ts'
+import { chainOfNodes } from './chain-of-nodes.ts'
+import {
+  type Block,
+  type ChainNode,
+  type ChainPort,
+  ChainUnavailableError,
+  NodeLagsError,
+  type TransferLog,
+  type TransferReceipt,
+} from './chain-port.ts'
 import type { ChainSettings, TokenSymbol } from './chain-settings.ts'
 import { numberTransfers } from './number-transfers.ts'
-import { ChainUnavailableError } from './viem-chain.ts'
 
 interface FakeBlock extends Block {
   transfers: TransferLog[]
@@ -19,9 +27,23 @@ export interface FakePayment {
   value: bigint
 }
 
+/** What an endpoint of a fake chain does to the truth. */
+export interface FakeNode {
+  isDown: boolean
+  /** How many blocks it lacks. */
+  behind: number
+  /** How far behind its head the chain's promises are, where it says something else than the others. */
+  distance?: FakeChain['distance']
+  receipt(receipt: TransferReceipt | undefined, txHash: Hash): TransferReceipt | undefined
+  transfers(transfers: TransferLog[]): TransferLog[]
+  block(block: Block | undefined): Block | undefined
+}
+
 /** A chain for tests, scripted: for what a real node cannot be made to do at will. */
 export interface FakeChain {
   port: ChainPort
+  /** Its two endpoints. */
+  nodes: [FakeNode, FakeNode]
   /** Makes a block with a transfer in it. */
   pay(symbol: TokenSymbol, to: string, value: bigint): TransferLog
   /** Makes a block with one transaction of several transfers in it, as exchanges pay. */
@@ -37,15 +59,15 @@ export interface FakeChain {
   rewrite(depth: number, payments: FakePayment[]): TransferLog[]
   /** How far behind the head the chain's promises are. */
   distance: { safe: number; finalized: number }
-  /** The receipts of those of its two nodes that answer, made from the true one. */
-  witnesses(receipt: TransferReceipt | undefined): (TransferReceipt | undefined)[]
-  /** The logs that its nodes show, made from the true ones. */
+  /** The logs that both its endpoints show, made from the true ones. */
   shown(transfers: TransferLog[]): TransferLog[]
-  /** Calls to the chain until now. */
+  /** Questions to its endpoints until now. */
   calls: number
-  /** Fails every call from this one on. */
+  /** The ranges of blocks whose logs were asked for. */
+  ranges: { from: number; to: number }[]
+  /** Fails every question from this one on. */
   failFrom: number
-  /** Happens before each call; the first is 1. */
+  /** Happens before each question; the first is 1. */
   beforeCall(call: number): void
 }
 
@@ -66,7 +88,7 @@ export function fakeChain(settings: ChainSettings): FakeChain {
       blockHash: hash,
     }))
     const parentHash = blocks.at(-1)?.hash ?? hashOf('before genesis')
-    blocks.push({ number, hash, parentHash, transfers: numberTransfers(placed) })
+    blocks.push({ number, hash, parentHash, timestamp: number * 2, transfers: numberTransfers(placed) })
     return blocks.at(-1)!.transfers
   }
   append([])
@@ -77,13 +99,17 @@ export function fakeChain(settings: ChainSettings): FakeChain {
       return { token, from: token, to: to.toLowerCase() as Hex, value, txHash }
     })
   const showBlock = (block: FakeBlock | undefined): Block | undefined =>
-    block && { number: block.number, hash: block.hash, parentHash: block.parentHash }
-  const answer = async <T>(value: () => T): Promise<T> => {
+    block && {
+      number: block.number,
+      hash: block.hash,
+      parentHash: block.parentHash,
+      timestamp: block.timestamp,
+    }
+  const answer = async <T>(how: FakeNode, value: () => T): Promise<T> => {
     fake.beforeCall(++fake.calls)
-    if (fake.calls >= fake.failFrom) throw new ChainUnavailableError('The fake chain is down')
+    if (how.isDown || fake.calls >= fake.failFrom) throw new ChainUnavailableError('The fake node is down')
     return value()
   }
-  const head = () => blocks.length - 1
   const receiptOf = (txHash: Hash): TransferReceipt | undefined => {
     const block = blocks.find(({ transfers }) => transfers.some((transfer) => transfer.txHash === txHash))
     if (!block) return undefined
@@ -91,31 +117,50 @@ export function fakeChain(settings: ChainSettings): FakeChain {
     return { succeeded: true, block: { number: block.number, hash: block.hash }, transfers }
   }
 
-  const fake: FakeChain = {
-    distance: { safe: 10, finalized: 20 },
-    witnesses: (receipt) => [receipt, receipt],
-    shown: (transfers) => transfers,
-    calls: 0,
-    failFrom: Number.POSITIVE_INFINITY,
-    beforeCall: () => {},
-    port: {
-      chainId: settings.chainId,
-      network: settings.network,
+  const nodeOf = (name: string, how: FakeNode): ChainNode => {
+    const head = () => Math.max(0, blocks.length - 1 - how.behind)
+    return {
+      name,
       block: (which) =>
-        answer(() => {
-          if (typeof which === 'number') return showBlock(blocks[which])
-          const behind = which === 'latest' ? 0 : fake.distance[which]
-          return showBlock(blocks[Math.max(0, head() - behind)])
+        answer(how, () => {
+          const behind = { latest: 0, ...(how.distance ?? fake.distance) }
+          const number = typeof which === 'number' ? which : Math.max(0, head() - behind[which])
+          return how.block(number > head() ? undefined : showBlock(blocks[number]))
         }),
       transfers: (from, to) =>
-        answer(() => {
-          if (to > head()) throw new ChainUnavailableError('The fake chain lags')
-          return fake.shown(blocks.slice(from, to + 1).flatMap((block) => block.transfers))
+        answer(how, () => {
+          fake.ranges.push({ from, to })
+          if (to > head()) throw new NodeLagsError('The fake node lags')
+          return how.transfers(fake.shown(blocks.slice(from, to + 1).flatMap((block) => block.transfers)))
         }),
-      receipt: (txHash) => answer(() => receiptOf(txHash)),
-      nodes: 2,
-      receipts: (txHash) => answer(() => fake.witnesses(receiptOf(txHash))),
-    },
+      receipt: (txHash) =>
+        answer(how, () => {
+          const receipt = receiptOf(txHash)
+          return how.receipt(receipt && receipt.block.number > head() ? undefined : receipt, txHash)
+        }),
+    }
+  }
+  const honest = (): FakeNode => ({
+    isDown: false,
+    behind: 0,
+    receipt: (receipt) => receipt,
+    transfers: (transfers) => transfers,
+    block: (block) => block,
+  })
+  const nodes: FakeChain['nodes'] = [honest(), honest()]
+  // An hour goes by between two questions: an endpoint that failed is asked again at once.
+  let asked = 0
+  const now = () => asked++ * 3_600_000
+
+  const fake: FakeChain = {
+    distance: { safe: 10, finalized: 20 },
+    nodes,
+    shown: (transfers) => transfers,
+    calls: 0,
+    ranges: [],
+    failFrom: Number.POSITIVE_INFINITY,
+    beforeCall: () => {},
+    port: chainOfNodes(settings, [nodeOf('first', nodes[0]), nodeOf('second', nodes[1])], now),
     pay: (symbol, to, value) => fake.payBatch([{ symbol, to, value }])[0]!,
     payBatch: (payments) => append(inTransaction(newHash(), payments)),
     grow(count) {

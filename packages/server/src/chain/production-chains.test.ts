@@ -3,7 +3,10 @@ import { readProductionChains } from './production-chains.ts'
 
 const treasury = '0x52908400098527886E0F7030069857D2E4169EE7'
 const file = (chain: object) =>
-  JSON.stringify({ treasury, chains: [{ rpc_urls: ['https://rpc.example.net'], ...chain }] })
+  JSON.stringify({
+    treasury,
+    chains: [{ rpc_urls: ['https://rpc.example.net', 'https://rpc.example.org'], ...chain }],
+  })
 const symbolsOf = (text: string) => readProductionChains(text)[0]!.tokens.map(({ symbol }) => symbol)
 
 test("default: the tokens with their issuer's contract, the policy of the network, one treasury", () => {
@@ -11,7 +14,7 @@ test("default: the tokens with their issuer's contract, the policy of the networ
     treasury,
     chains: ['base', 'ethereum', 'polygon'].map((network) => ({
       network,
-      rpc_urls: ['https://rpc.example.net'],
+      rpc_urls: ['https://rpc.example.net', 'https://rpc.example.org'],
     })),
   })
   const chains = readProductionChains(text)
@@ -40,13 +43,18 @@ test.each([
   ['a network that is not supported', { network: 'solana' }],
   ['a token that is not supported', { network: 'base', tokens: { DAI: treasury } }],
   ['a field that does not exist', { network: 'base', confirmations: 1 }],
-  ['an endpoint that is no address', { network: 'base', rpc_urls: ['localhost'] }],
+  ['an endpoint that is no address', { network: 'base', rpc_urls: ['localhost', 'https://rpc.example.org'] }],
+  ['one endpoint', { network: 'base', rpc_urls: ['https://rpc.example.net'] }],
+  [
+    'one endpoint twice',
+    { network: 'base', rpc_urls: ['https://rpc.example.net/1', 'https://rpc.example.net/2'] },
+  ],
 ])('error: %s', (_what, chain) => {
   expect(() => readProductionChains(file(chain))).toThrow('The chains file does not hold')
 })
 
 test('error: a network that is named twice', () => {
-  const chain = { network: 'base', rpc_urls: ['https://rpc.example.net'] }
+  const chain = { network: 'base', rpc_urls: ['https://rpc.example.net', 'https://rpc.example.org'] }
   expect(() => readProductionChains(JSON.stringify({ treasury, chains: [chain, chain] }))).toThrow(
     'named twice',
   )

@@ -61,7 +61,12 @@ const ChainsFile = z.strictObject({
     .array(
       z.strictObject({
         network: z.enum(networks),
-        rpc_urls: z.array(z.url({ protocol: /^https?$/ })).min(1),
+        rpc_urls: z
+          .array(z.url({ protocol: /^https?$/ }))
+          .refine(
+            (urls) => new Set(urls.map((url) => URL.parse(url)?.host)).size > 1,
+            'Expected endpoints of at least two hosts: money is not credited on the word of one',
+          ),
         start_block: z.number().int().min(0).optional(),
         /** Adds a token to the defaults, or with null takes one away. */
         tokens: z.partialRecord(z.enum(tokenSymbols), AddressText.nullable()).default({}),

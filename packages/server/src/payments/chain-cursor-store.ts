@@ -8,12 +8,16 @@ export interface ChainCursor {
   /** All blocks up to this one. */
   scanned_number: number
   scanned_hash: Hash
+  safe_number: number
   finalized_number: number
+  /** Two endpoints have shown the logs of all blocks up to this one. */
+  witnessed_number: number
 }
 
 export async function readCursor(db: Queryable, chainId: number): Promise<ChainCursor | undefined> {
   const { rows } = await db.query<ChainCursor>(
-    `select genesis_hash, scanned_number::integer, scanned_hash, finalized_number::integer
+    `select genesis_hash, scanned_number::integer, scanned_hash, safe_number::integer,
+       finalized_number::integer, witnessed_number::integer
      from chain_cursor where chain_id = $1`,
     [chainId],
   )
@@ -30,12 +34,13 @@ export async function beginCursor(
 ): Promise<void> {
   await db.query(
     `insert into chain_cursor
-       (chain_id, genesis_hash, scanned_number, scanned_hash, head_number, safe_number, finalized_number)
-     values ($1, $2, $3, $4, $5, $6, $7)
+       (chain_id, genesis_hash, scanned_number, scanned_hash, head_number, safe_number, finalized_number,
+        witnessed_number)
+     values ($1, $2, $3, $4, $5, $6, $7, $3)
      on conflict (chain_id) do update set genesis_hash = excluded.genesis_hash,
        scanned_number = excluded.scanned_number, scanned_hash = excluded.scanned_hash,
        head_number = excluded.head_number, safe_number = excluded.safe_number,
-       finalized_number = excluded.finalized_number`,
+       finalized_number = excluded.finalized_number, witnessed_number = excluded.witnessed_number`,
     [chainId, genesisHash, block.number, block.hash, heights.head, heights.safe, heights.finalized],
   )
 }
@@ -45,11 +50,19 @@ export async function moveCursor(
   chainId: number,
   block: { number: number; hash: string },
 ): Promise<void> {
-  await db.query('update chain_cursor set scanned_number = $2, scanned_hash = $3 where chain_id = $1', [
-    chainId,
-    block.number,
-    block.hash,
-  ])
+  await db.query(
+    `update chain_cursor set scanned_number = $2, scanned_hash = $3, witnessed_number = least(witnessed_number, $2)
+     where chain_id = $1`,
+    [chainId, block.number, block.hash],
+  )
+}
+
+/** Two endpoints have shown the logs of all blocks up to this one. */
+export async function moveWitnessed(db: Queryable, chainId: number, block: number): Promise<void> {
+  await db.query(
+    'update chain_cursor set witnessed_number = $2 where chain_id = $1 and witnessed_number < $2',
+    [chainId, block],
+  )
 }
 
 /** @returns whether the chain has grown */

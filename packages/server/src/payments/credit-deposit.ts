@@ -1,4 +1,4 @@
-import type { Chain, TransferReceipt } from '../chain/chain-port.ts'
+import type { Chain } from '../chain/chain-port.ts'
 import {
   type ChainHeights,
   type Confirmation,
@@ -6,20 +6,26 @@ import {
   decideConfirmation,
 } from '../chain/confirmation-policy.ts'
 import { announce } from '../database/changes.ts'
-import { inTransaction, type Queryable } from '../database/transaction.ts'
+import { inTransaction, type Queryable, type Transaction } from '../database/transaction.ts'
 import { post } from '../ledger/post.ts'
 import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { creditPostings } from './deposit-postings.ts'
-import { type Deposit, earlyCredits, isTransferOf, markCredited } from './deposit-store.ts'
+import { type Deposit, earlyCredits, markCredited, unwitnessedCredits } from './deposit-store.ts'
 import { invoiceById } from './invoice-store.ts'
 import { lockPayment } from './lock-payment.ts'
 import { prepareToPay, settleWhenCovered } from './settle-invoice.ts'
+import { testimonyOf } from './testimony.ts'
+
+/** How many times what an account may be credited on the word of a single endpoint all accounts together may. */
+const ACCOUNTS_ON_ONE_WORD = 10n
 
 /**
  * Credits a seen deposit when the confirmation policy allows it: status, ledger and invoice in one transaction, once.
  * @param policy the chain's own when left out
- * @returns what the policy said; it is not enough either while receipts do not show the deposit
+ * Two endpoints have to show it, or the only one there is. While no other answers, the word of one is good for small
+ * amounts, which another has to confirm later.
+ * @returns what the policy said; it is not enough either while too few endpoints show the deposit
  */
 export async function creditDeposit(
   services: Services,
@@ -37,7 +43,14 @@ export async function creditDeposit(
     )
   const first = await decide(services.db)
   if (!first.enough) return first
-  if (!(await isProven(chain, deposit))) return { ...first, enough: false }
+  const verdict = await testimonyOf(chain, deposit)
+  if (verdict.kind === 'open' && verdict.contradicted)
+    services.log.warn(
+      { deposit: deposit.id, txHash: deposit.tx_hash },
+      'The endpoints of a chain contradict each other about a deposit: it is not credited',
+    )
+  if (verdict.kind !== 'proven' && verdict.kind !== 'alone') return { ...first, enough: false }
+  const witnessed = verdict.kind === 'proven'
 
   const { account_id: accountId, invoice_id: invoiceId } = deposit
   const prepared =
@@ -47,8 +60,9 @@ export async function creditDeposit(
     // Decided again under the lock: credits on another chain may have used up the account's limit meanwhile.
     const confirmation = await decide(tx)
     if (!confirmation.enough) return confirmation
+    if (!witnessed && !(await isWithinOneWord(tx, deposit, policy))) return { ...confirmation, enough: false }
     const at = services.clock.now()
-    const credits = await markCredited(tx, deposit, at)
+    const credits = await markCredited(tx, deposit, { witnessed, at })
     if (credits === undefined) return confirmation
 
     await post(tx, {
@@ -86,21 +100,15 @@ export function depositReference(kind: 'deposit' | 'reversal', deposit: Deposit,
   return `${[kind, chain_id, tx_hash, token_address, address, amount, ordinal].join(':')}${time}`
 }
 
-/**
- * Receipts say, once more and by themselves, that this very transfer succeeded in this very block: one node's, and for
- * a large amount those of two and of every other that answers.
- */
-async function isProven({ port, settings }: Chain, deposit: Deposit): Promise<boolean> {
-  if (deposit.amount <= settings.confirmation.oneNodeUpTo) {
-    return isReceiptOf(deposit, await port.receipt(deposit.tx_hash))
-  }
-  const receipts = await port.receipts(deposit.tx_hash)
+/** Whether the word of a single endpoint is good for this deposit too, beside what was credited on it already. */
+async function isWithinOneWord(
+  tx: Transaction,
+  deposit: Deposit,
+  { oneNodeUpTo }: ConfirmationPolicy,
+): Promise<boolean> {
+  const credited = await unwitnessedCredits(tx, deposit)
   return (
-    receipts.length >= Math.min(2, port.nodes) && receipts.every((receipt) => isReceiptOf(deposit, receipt))
+    credited.account + deposit.amount <= oneNodeUpTo &&
+    credited.chain + deposit.amount <= oneNodeUpTo * ACCOUNTS_ON_ONE_WORD
   )
 }
-
-const isReceiptOf = (deposit: Deposit, receipt: TransferReceipt | undefined) =>
-  receipt?.succeeded === true &&
-  receipt.block.hash === deposit.block_hash &&
-  receipt.transfers.some((transfer) => isTransferOf(deposit, transfer))

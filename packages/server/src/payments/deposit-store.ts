@@ -23,6 +23,8 @@ export interface Deposit {
   amount: bigint
   status: 'seen' | 'credited' | 'orphaned'
   credits: number
+  /** Two endpoints have shown it, or the only one there is. */
+  witnessed: boolean
 }
 
 /** Where a deposit arrives. */
@@ -46,7 +48,7 @@ export const isSeenAt = (deposit: Deposit, transfer: TransferLog) =>
   transfer.logIndex === deposit.log_index
 
 const COLUMNS = `id, chain_id, tx_hash, ordinal, log_index, block_number::integer, block_hash, token, token_address, address,
-  account_id, invoice_id, amount, status, credits`
+  account_id, invoice_id, amount, status, credits, witnessed`
 
 /**
  * Writes down a transfer to one of our addresses. One that is known already is only brought up to date: where it is
@@ -139,12 +141,19 @@ export async function moveDeposit(
   ])
 }
 
-/** @returns how often it is credited with this time; undefined when it is no longer the deposit that was judged */
-export async function markCredited(tx: Transaction, deposit: Deposit, at: Date): Promise<number | undefined> {
+/**
+ * @param as whether two endpoints have shown it, or the only one there is
+ * @returns how often it is credited with this time; undefined when it is no longer the deposit that was judged
+ */
+export async function markCredited(
+  tx: Transaction,
+  deposit: Deposit,
+  as: { witnessed: boolean; at: Date },
+): Promise<number | undefined> {
   const { rows } = await tx.query<{ credits: number }>(
-    `update deposit set status = 'credited', credits = credits + 1, credited_at = $3
+    `update deposit set status = 'credited', credits = credits + 1, credited_at = $3, witnessed = $4
      where id = $1 and block_hash = $2 and status = 'seen' returning credits`,
-    [deposit.id, deposit.block_hash, at],
+    [deposit.id, deposit.block_hash, as.at, as.witnessed],
   )
   return rows[0]?.credits
 }
@@ -164,10 +173,18 @@ export async function markOrphaned(
   return rows[0]
 }
 
+/** Two endpoints have shown by now what was credited on the word of one. */
+export async function markWitnessed(db: Queryable, deposit: Deposit): Promise<void> {
+  await db.query(
+    `update deposit set witnessed = true where id = $1 and block_hash = $2 and status = 'credited'`,
+    [deposit.id, deposit.block_hash],
+  )
+}
+
 /** Its block is final: nobody needs to look at it again. */
 export async function markFinal(db: Queryable, deposit: Deposit): Promise<void> {
   await db.query(
-    `update deposit set final = true where id = $1 and block_hash = $2 and status = 'credited'`,
+    `update deposit set final = true where id = $1 and block_hash = $2 and status = 'credited' and witnessed`,
     [deposit.id, deposit.block_hash],
   )
 }
@@ -182,6 +199,26 @@ export async function earlyCredits(db: Queryable, accountId: string): Promise<Ea
     [accountId],
   )
   return { notSafe: rows[0]!.not_safe, notFinalized: rows[0]!.not_finalized }
+}
+
+/**
+ * What was credited on the word of a single endpoint and has not been shown by another since: to this account, and to all
+ * on this chain. The chain's cursor stays locked until the end of the transaction, so that no other one counts at the
+ * same time.
+ */
+export async function unwitnessedCredits(
+  tx: Transaction,
+  { account_id, chain_id }: Deposit,
+): Promise<{ account: bigint; chain: bigint }> {
+  await tx.query('select 1 from chain_cursor where chain_id = $1 for update', [chain_id])
+  const { rows } = await tx.query<{ account: bigint; chain: bigint }>(
+    `select coalesce(sum(amount) filter (where account_id = $1), 0)::bigint as account,
+       coalesce(sum(amount) filter (where chain_id = $2), 0)::bigint as chain
+     from deposit
+     where status = 'credited' and not final and not witnessed and (account_id = $1 or chain_id = $2)`,
+    [account_id, chain_id],
+  )
+  return rows[0]!
 }
 
 /** A deposit as its invoice shows it, with where its chain stood when it was last looked at. */

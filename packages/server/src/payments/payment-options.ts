@@ -1,5 +1,6 @@
 import { type Address, getAddress } from 'viem'
 import type { ChainSettings, Network, TokenSymbol } from '../chain/chain-settings.ts'
+import type { Services } from '../services.ts'
 
 /** One way to pay: this token, on this network, to this address. */
 export interface PaymentOption {
@@ -14,6 +15,10 @@ export interface PaymentOption {
   amount_atomic: string
   uri: string
 }
+
+/** The chains that customers may pay on: not those whose settings are still to be proven. */
+export const offeredChains = ({ chains }: Services): ChainSettings[] =>
+  chains.filter(({ prove }) => prove === undefined).map(({ settings }) => settings)
 
 /**
  * The ways to pay an amount at a deposit address.

@@ -1,4 +1,5 @@
 import { repeat } from '../background.ts'
+import type { Chain } from '../chain/chain-port.ts'
 import { EVERYTHING } from '../everything.ts'
 import type { Services } from '../services.ts'
 import { expireInvoices } from './expire-invoices.ts'
@@ -29,9 +30,11 @@ export function runPayments(services: Services): () => Promise<void> {
     )
   }
   const loops = [
-    ...services.chains.map((chain) =>
-      run(chain.settings.network, chain.settings.pollMs, depositWatcher(services, chain)),
-    ),
+    ...services.chains.map((chain) => {
+      const watch = depositWatcher(services, chain)
+      const tellEndpoints = endpointAlarm(services, chain)
+      return run(chain.settings.network, chain.settings.pollMs, () => watch().finally(tellEndpoints))
+    }),
     run('invoices', INVOICES_MS, async () => {
       await expireInvoices(services)
       return undefined
@@ -52,6 +55,21 @@ export function runPayments(services: Services): () => Promise<void> {
 function troubleOf(report: ChainReport | undefined): Error | undefined {
   if (report?.behind) return new Error('the chain shows fewer blocks than it did')
   return report?.stalled ? new Error('the chain does not finalize: nothing is credited') : undefined
+}
+
+/** Says of each endpoint of a chain when it is no longer relied on, and when it is again. */
+function endpointAlarm({ log }: Services, { port, settings: { network } }: Chain): () => void {
+  const told = new Set<string>()
+  return () => {
+    for (const { name: endpoint, trouble } of port.endpoints()) {
+      if (trouble !== undefined && !told.has(endpoint)) {
+        told.add(endpoint)
+        log.error({ network, endpoint, trouble }, 'An endpoint of a chain is not relied on')
+      } else if (trouble === undefined && told.delete(endpoint)) {
+        log.info({ network, endpoint }, 'An endpoint of a chain is well again')
+      }
+    }
+  }
 }
 
 /** Says what is wrong when it begins and when it is over, not at every look. */

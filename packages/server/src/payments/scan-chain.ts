@@ -1,17 +1,21 @@
-import type { BlockRef, Chain, TransferLog } from '../chain/chain-port.ts'
-import { ChainUnavailableError } from '../chain/viem-chain.ts'
+import {
+  type BlockRef,
+  type Chain,
+  type ChainNode,
+  ChainUnavailableError,
+  type TransferLog,
+} from '../chain/chain-port.ts'
 import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { moveCursor } from './chain-cursor-store.ts'
-import { knownAddresses } from './deposit-address-store.ts'
+import type { KnownAddresses } from './deposit-address-store.ts'
 import { isSeenAt, openDeposits } from './deposit-store.ts'
+import { ourTransfers } from './our-transfers.ts'
 import { MARGIN } from './recheck-deposits.ts'
 import { recordTransfer } from './record-transfer.ts'
 
 /** Blocks asked for at once. */
-const RANGE = 500
-/** Micro-dollars. Nobody pays a billion dollars: such a log is a token gone wrong. */
-const LARGEST = 1_000_000_000_000_000n
+export const RANGE = 500
 /** Transfers that may be read again for each new block: where there are more, blocks are read again less often. */
 const AGAIN_PER_BLOCK = 1_000
 
@@ -21,9 +25,8 @@ const AGAIN_PER_BLOCK = 1_000
  * and reorganisations that nobody saw; that changes nothing for what is known.
  * @returns of each call: the last block that was looked through
  */
-export function chainScanner(services: Services, chain: Chain) {
+export function chainScanner(services: Services, chain: Chain, addresses: KnownAddresses) {
   const { chainId, startBlock = 0 } = chain.settings
-  const addresses = knownAddresses(services.db)
   /** Blocks are read again once the head is here. */
   let againAt = 0
 
@@ -38,10 +41,7 @@ export function chainScanner(services: Services, chain: Chain) {
       const range = await readRange(chain, reached, from, to)
       const open = await openDeposits(services.db, chainId)
       const isNew = (transfer: TransferLog) => !open.some((deposit) => isSeenAt(deposit, transfer))
-      const ours = range.transfers.flatMap((transfer) => {
-        const address = addresses.find(transfer.to)
-        return address && isPlausible(transfer) && isNew(transfer) ? [{ transfer, address }] : []
-      })
+      const ours = ourTransfers(range.transfers, addresses).filter(({ transfer }) => isNew(transfer))
       await inTransaction(services.db, async (tx) => {
         for (const { transfer, address } of ours) await recordTransfer(tx, services, chain, transfer, address)
         await moveCursor(tx, chainId, range.last)
@@ -50,21 +50,14 @@ export function chainScanner(services: Services, chain: Chain) {
       reached = range.last
     }
     return reached
-
-    /** Transfers of nothing are spam. */
-    function isPlausible({ value, txHash, blockNumber }: TransferLog): boolean {
-      if (value > LARGEST && blockNumber > scanned.number)
-        services.log.error({ transfer: txHash }, 'A deposit is too large to be one')
-      return value > 0n && value <= LARGEST
-    }
   }
 }
 
 /**
- * The transfers in these blocks, and the last of the blocks.
+ * The transfers in these blocks, and the last of the blocks: all of it from one node, or there would be no telling that it
+ * is of one chain. Another node is read from when one fails, or shows no chain that goes on after that block.
  * @param after the block behind which new ones begin
- * @throws ChainUnavailableError when the nodes showed no single chain that goes on after that block; where it was
- * reorganised between two questions, the next look goes back
+ * @throws ChainUnavailableError when no node shows one; the next look goes back where the chain was reorganised
  */
 async function readRange(
   { port }: Chain,
@@ -72,14 +65,21 @@ async function readRange(
   from: number,
   to: number,
 ): Promise<{ last: BlockRef; transfers: TransferLog[] }> {
-  const last = await port.block(to)
-  const first = after.number + 1 === to ? last : await port.block(after.number + 1)
-  if (last && first?.parentHash === after.hash) {
-    const transfers = await port.transfers(from, to)
-    // The last block was there before and after, so what was read between is of its chain.
-    if ((await port.block(to))?.hash === last.hash) return { last, transfers }
+  for (const node of port.readers()) {
+    const range = await readFrom(node, after, from, to).catch(() => undefined)
+    if (range) return range
   }
   throw new ChainUnavailableError(
-    `The nodes of ${port.network} show no single chain from block ${after.number} to ${to}: it was reorganised while it was read, or they disagree`,
+    `The endpoints of ${port.network} show no single chain from block ${after.number} to ${to}: it was reorganised while it was read, or they disagree`,
   )
+}
+
+/** @returns undefined when the chain was reorganised between two questions, or does not go on after that block */
+async function readFrom(node: ChainNode, after: BlockRef, from: number, to: number) {
+  const last = await node.block(to)
+  const first = after.number + 1 === to ? last : await node.block(after.number + 1)
+  if (!last || first?.parentHash !== after.hash) return undefined
+  const transfers = await node.transfers(from, to)
+  // The last block was there before and after, so what was read between is of its chain.
+  return (await node.block(to))?.hash === last.hash ? { last, transfers } : undefined
 }

@@ -5,7 +5,7 @@ import type { Services } from '../services.ts'
 import { type DepositWithHeights, depositsOfInvoices, earlyCredits } from './deposit-store.ts'
 import { statusOf, toBePaid } from './invoice-state.ts'
 import type { Invoice } from './invoice-store.ts'
-import { paymentOptions } from './payment-options.ts'
+import { offeredChains, paymentOptions } from './payment-options.ts'
 
 /** The page where a person can pay this invoice and see nothing else. */
 export const checkoutUrl = (services: Services, invoice: Pick<Invoice, 'secret'>) =>
@@ -19,6 +19,7 @@ export async function showInvoices(
 ): Promise<InvoiceView[]> {
   if (!invoices[0]) return []
   const chains = services.chains.map((chain) => chain.settings)
+  const offered = offeredChains(services)
   const ids = invoices.map((invoice) => invoice.id)
   const deposits = Map.groupBy(await depositsOfInvoices(db, ids), (deposit) => deposit.invoice_id!)
   const early = await earlyCredits(db, invoices[0].account_id)
@@ -59,7 +60,7 @@ export async function showInvoices(
       created_at: invoice.created_at,
       expires_at: invoice.expires_at,
       paid_at: invoice.paid_at,
-      payment_options: missing > 0n ? paymentOptions(chains, invoice.address, missing, invoice) : [],
+      payment_options: missing > 0n ? paymentOptions(offered, invoice.address, missing, invoice) : [],
       payments: (deposits.get(invoice.id) ?? []).flatMap(showPayment),
     }
   })

@@ -5,14 +5,14 @@ import type { Handler } from '../handler.ts'
 import { checkTopup } from './check-topup.ts'
 import { createTopupInvoice } from './create-invoice.ts'
 import { unpaidTopup } from './invoice-store.ts'
-import { paymentOptions } from './payment-options.ts'
+import { offeredChains, paymentOptions } from './payment-options.ts'
 import { checkoutUrl, showInvoice } from './show-invoice.ts'
 
 export const topupBalance: Handler<'topupBalance'> = async ({ input, caller, db, services, fail }) => {
   const { amount } = input
   checkTopup(services.config, amount)
   const only = { network: input.network ?? null, token: input.token ?? null }
-  const chains = services.chains.map((chain) => chain.settings)
+  const chains = offeredChains(services)
   if (paymentOptions(chains, zeroAddress, amount, only).length === 0) {
     fail(
       'payment_method_unavailable',

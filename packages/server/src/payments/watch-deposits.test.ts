@@ -86,25 +86,6 @@ describe('crediting', () => {
     expect(await customer.balance()).toMatchObject({ available: usd(10) })
   })
 
-  test('behavior: a large deposit waits until two nodes show it, a small one does not', async () => {
-    const customer = await world.customer()
-    chain.pay('USDC', await customer.address(), usd(100))
-    chain.grow(30)
-    chain.witnesses = (receipt) => [receipt]
-    await watch()
-    expect(await customer.balance()).toMatchObject({ available: usd(100) })
-
-    chain.pay('USDC', await customer.address(), usd(101))
-    chain.grow(30)
-    await watch()
-    chain.witnesses = (receipt) => [receipt, undefined]
-    await watch()
-    expect(await customer.balance()).toMatchObject({ available: usd(100) })
-    chain.witnesses = (receipt) => [receipt, receipt]
-    await watch()
-    expect(await customer.balance()).toMatchObject({ available: usd(201) })
-  })
-
   test('behavior: two watchers at once, as two replicas are, credit once', async () => {
     const customer = await world.customer()
     for (let index = 0; index < 5; index++) chain.pay('USDC', await customer.address(), usd(3))
@@ -287,15 +268,9 @@ describe('a reorganisation', () => {
     const [before] = await world.deposits()
     const fork = chain
     const without = fakeChain(base)
+    // The same genesis, another branch.
     without.grow(8)
-    // The same genesis, another branch: only what the node shows differs.
-    const genesis = await fork.port.block(0)
-    const onBranch = {
-      ...without.port,
-      block: async (which: number | 'latest' | 'safe' | 'finalized') =>
-        which === 0 ? genesis : without.port.block(which),
-    }
-    await depositWatcher(world.services, { settings: base, port: onBranch })()
+    await watcherOf(base, without)()
     expect(await customer.balance()).toMatchObject({ available: 0n })
     fork.grow(10)
     await watcherOf(base, fork)()
@@ -340,7 +315,7 @@ describe('a chain in trouble', () => {
       chain.pay('USDC', await customer.address(), usd(1))
       chain.grow(5)
       chain.calls = 0
-      chain.failFrom = 1 + (failAt % 15)
+      chain.failFrom = 1 + (failAt % 30)
       await watcherOf(base, chain)().catch(() => {})
     }
     chain.failFrom = Number.POSITIVE_INFINITY

@@ -4,11 +4,13 @@ import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 import { beginCursor, type ChainCursor, moveCursor, readCursor, saveHeights } from './chain-cursor-store.ts'
-import { chainHead, chainHeights } from './chain-heights.ts'
+import { chainHeights } from './chain-heights.ts'
 import { creditDeposit } from './credit-deposit.ts'
+import { knownAddresses } from './deposit-address-store.ts'
 import { openDeposits, writeOffBlocksAfter } from './deposit-store.ts'
 import { MARGIN, recheckDeposits } from './recheck-deposits.ts'
 import { chainScanner } from './scan-chain.ts'
+import { witnessBlocks } from './witness-blocks.ts'
 
 /** The chain behind the endpoints is not the one that was watched before. */
 export class OtherChainError extends Error {
@@ -17,7 +19,7 @@ export class OtherChainError extends Error {
 
 /** What one look at a chain found. */
 export interface ChainReport {
-  /** The node shows less than was seen already; nothing was done. */
+  /** Its endpoints show less than was seen already; nothing was done. */
   behind: boolean
   /** The chain no longer finalizes, and nothing is credited. */
   stalled: boolean
@@ -27,29 +29,37 @@ export interface ChainReport {
  * Makes the reconciler of one chain: each call looks once, and brings deposits, credits and invoices to what the
  * chain says. It takes no input and can be killed at any step: the database alone says how far it got, and every
  * step but the last is written so that doing it again changes nothing; the last, the credit, happens once.
- * A chain that is as it was at the last look, with no deposit that waits to be credited, costs one question and none to the database.
+ * A chain that is as it was at the last look, with no deposit that waits to be credited, costs one question to each endpoint and none to the database.
  * @throws ChainUnavailableError, OtherChainError; the next call goes on
  */
 export function depositWatcher(services: Services, chain: Chain) {
   const { db } = services
+  const { port } = chain
   const { chainId } = chain.settings
-  const scan = chainScanner(services, chain)
+  const addresses = knownAddresses(db)
+  const scan = chainScanner(services, chain, addresses)
   let genesis: string | undefined
   /** The newest block at the last look, if there was nothing left to be done: its hash stands for all before it. */
   let settledAt: string | undefined
 
   return async (): Promise<ChainReport> => {
-    const newest = await chainHead(chain)
+    await chain.prove?.()
+    const newest = await port.newest()
     if (newest.hash === settledAt) return { behind: false, stalled: false }
     settledAt = undefined
-    const heights = await chainHeights(chain, newest)
+    const before = await readCursor(db, chainId)
+    const heights = await chainHeights(chain, newest, before && promisedBefore(before))
     genesis ??= (await blockAt(chain, 0)).hash
-    const cursor = await placeCursor(services, chain, genesis, heights)
+    const cursor = await placeCursor(services, chain, { genesis, heights, cursor: before })
     if (heights.head < cursor.scanned_number) return { behind: true, stalled: false }
 
     const grown = await saveHeights(db, chainId, heights)
     await recheckDeposits(services, chain, heights)
     const reached = await scan(scannedBy(cursor), heights.head)
+    if (port.endpoints().length > 1) {
+      const to = Math.min(heights.finalized, heights.head - MARGIN)
+      await witnessBlocks(services, chain, addresses, { from: cursor.witnessed_number, to })
+    }
 
     let [waiting, stalled] = [false, false]
     const open = await openDeposits(db, chainId)
@@ -60,7 +70,7 @@ export function depositWatcher(services: Services, chain: Chain) {
       waiting ||= !confirmation.enough
       if (grown && deposit.invoice_id) await announce(db, deposit.invoice_id)
     }
-    if (waiting) await chain.port.mine?.()
+    if (waiting) await port.mine?.()
     // What is credited can change only with the chain.
     if (reached.hash === newest.hash && open.every(({ status }) => status !== 'seen')) settledAt = newest.hash
     return { behind: false, stalled }
@@ -74,11 +84,9 @@ export function depositWatcher(services: Services, chain: Chain) {
 async function placeCursor(
   services: Services,
   chain: Chain,
-  genesis: string,
-  heights: ChainHeights,
+  { genesis, heights, cursor }: { genesis: string; heights: ChainHeights; cursor: ChainCursor | undefined },
 ): Promise<ChainCursor> {
   const { chainId, demo } = chain.settings
-  const cursor = await readCursor(services.db, chainId)
   if (!cursor) return begin(services, chain, genesis, heights)
 
   if (cursor.genesis_hash !== genesis) {
@@ -125,8 +133,14 @@ async function goBack(
     if (writeOff) await writeOffBlocksAfter(tx, chainId, to)
     await moveCursor(tx, chainId, block)
   })
-  return { ...cursor, scanned_number: block.number, scanned_hash: block.hash }
+  const witnessed = Math.min(cursor.witnessed_number, to)
+  return { ...cursor, scanned_number: block.number, scanned_hash: block.hash, witnessed_number: witnessed }
 }
+
+const promisedBefore = ({ safe_number, finalized_number }: ChainCursor) => ({
+  safe: safe_number,
+  finalized: finalized_number,
+})
 
 const scannedBy = (cursor: ChainCursor): BlockRef => ({
   number: cursor.scanned_number,

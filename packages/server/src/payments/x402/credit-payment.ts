@@ -2,7 +2,8 @@ import type { Chain } from '../../chain/chain-port.ts'
 import type { ConfirmationPolicy } from '../../chain/confirmation-policy.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import type { Services } from '../../services.ts'
-import { chainHead, chainHeights } from '../chain-heights.ts'
+import { readCursor } from '../chain-cursor-store.ts'
+import { chainHeights } from '../chain-heights.ts'
 import { creditDeposit } from '../credit-deposit.ts'
 import { type Deposit, depositOf } from '../deposit-store.ts'
 import { recordTransfer } from '../record-transfer.ts'
@@ -27,7 +28,12 @@ export async function creditPayment(
   const deposit = await seen()
   if (deposit?.status !== 'seen') return deposit
   const policy = atOnce(chain.settings.confirmation, services.config.x402AtOnce)
-  await creditDeposit(services, chain, deposit, await chainHeights(chain, await chainHead(chain)), policy)
+  const cursor = await readCursor(services.db, payment.chain_id)
+  const promised = cursor && { safe: cursor.safe_number, finalized: cursor.finalized_number }
+  const heights = await chainHeights(chain, await chain.port.newest(), promised)
+  // The endpoint that has the receipt may be a moment ahead of the others.
+  const head = Math.max(heights.head, transfer.blockNumber)
+  await creditDeposit(services, chain, deposit, { ...heights, head }, policy)
   return seen()
 }
 

@@ -1,0 +1,51 @@
+import type { Chain, TransferLog } from '../chain/chain-port.ts'
+import { inTransaction } from '../database/transaction.ts'
+import type { Services } from '../services.ts'
+import { moveWitnessed } from './chain-cursor-store.ts'
+import type { KnownAddresses } from './deposit-address-store.ts'
+import { ourTransfers } from './our-transfers.ts'
+import { recordTransfer } from './record-transfer.ts'
+import { RANGE } from './scan-chain.ts'
+
+/** Blocks that are waited for, so that few questions are asked. */
+const LEAST = 16
+/** Ranges that one look catches up on at most. */
+const AT_ONCE = 20
+
+/**
+ * Reads final blocks once more, from two endpoints each, and writes down what a single one left out: whoever leaves out a
+ * log would keep a customer's money from them without a trace. It waits while fewer than two answer.
+ * @param from all blocks up to this one were read so already
+ * @param to the newest block that is final and was looked through
+ */
+export async function witnessBlocks(
+  services: Services,
+  chain: Chain,
+  addresses: KnownAddresses,
+  { from, to }: { from: number; to: number },
+): Promise<void> {
+  if (to - from < LEAST) return
+  let reached = from
+  for (let range = 0; range < AT_ONCE && reached < to; range++) {
+    const [first, last] = [reached + 1, Math.min(reached + RANGE, to)]
+    const shown = await readByTwo(chain, first, last)
+    if (!shown) return
+    const ours = ourTransfers(shown, addresses)
+    await inTransaction(services.db, async (tx) => {
+      for (const { transfer, address } of ours) await recordTransfer(tx, services, chain, transfer, address)
+      await moveWitnessed(tx, chain.settings.chainId, last)
+    })
+    reached = last
+  }
+}
+
+/** All that two endpoints show in these blocks; undefined when there are no two that do now. */
+async function readByTwo({ port }: Chain, from: number, to: number): Promise<TransferLog[] | undefined> {
+  const readings: TransferLog[][] = []
+  for (const node of port.readers()) {
+    const reading = await node.transfers(from, to).catch(() => undefined)
+    if (reading) readings.push(reading)
+    if (readings.length === 2) return readings.flat()
+  }
+  return undefined
+}
