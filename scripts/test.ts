@@ -1,15 +1,17 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 /*
  * `npm test`: everything that must hold before a change is handed in. Goes on after a failure, so that all are seen.
  * `--full` adds the tests in `*.full.test.ts`, which take long. Other arguments choose test files, as vitest does.
  *
- * Without arguments there are two lanes. An emulated machine keeps one processor busy, so those of VPS are one lane; the
- * other has the checks, the parts, the whole without machines, and then the machines of sandboxes.
+ * Without arguments there are two lanes. An emulated machine keeps one processor busy, so one lane has the machines of VPS,
+ * file by file; the other has the checks, the parts, the whole without machines, the machines of sandboxes, and then
+ * whichever files of machines are left.
  */
 
 const root = join(import.meta.dirname, '..')
@@ -61,6 +63,22 @@ async function runChecks() {
   }
 }
 
+/** The files of the tests that boot VPS: the largest first, since those take longest. */
+async function machineFiles(): Promise<string[]> {
+  const { stdout } = await promisify(execFile)(
+    'vitest',
+    ['list', '--filesOnly', '--json', '--project=machines'],
+    {
+      cwd: root,
+    },
+  )
+  const files = (JSON.parse(stdout) as { file: string }[]).map(({ file }) => file)
+  const sizes = new Map(
+    await Promise.all(files.map(async (file) => [file, (await stat(file)).size] as const)),
+  )
+  return files.toSorted((one, other) => sizes.get(other)! - sizes.get(one)!)
+}
+
 async function runTests(name: string, chosenHere: string[]) {
   const report = join(results, `${name}.json`)
   await rm(report, { force: true })
@@ -81,13 +99,20 @@ else if (isFull) {
   await runChecks()
   await runTests('full', [])
 } else {
+  const machines = await machineFiles()
+  let done = 0
+  const runMachines = async () => {
+    for (let file = machines.shift(); file; file = machines.shift())
+      await runTests(`machines-${done++}`, ['--project=machines', file])
+  }
   const lanes = [
-    () => runTests('machines', ['--project=machines']),
+    runMachines,
     async () => {
       await runChecks()
       await runTests('parts', ['--project=parts'])
       await runTests('whole', ['--project=whole'])
       await runTests('sandboxes', ['--project=sandboxes'])
+      await runMachines()
     },
   ]
   await Promise.all(lanes.map((lane) => lane()))

@@ -269,11 +269,9 @@ test('behavior: killed while it is reinstalled, the machine is another one at th
   expect(await guestsOf(id)).toBe(1)
 })
 
-test('default: user data wrote a file, made a user and ran a command, once', async () => {
+test('default: user data wrote a file, made a user and ran a command', async () => {
   const done = vi.waitFor(() => inside(userDataSeen), { timeout: 5 * 60_000, interval: 2_000 })
   expect(await took('user data', done)).toBe(userDataDone)
-  expect(await took('reboot', power('reboot'))).toMatchObject({ status: 'succeeded' })
-  expect(await inside(userDataSeen)).toBe(userDataDone)
 })
 
 test('behavior: the new system can be talked to as well', async () => {

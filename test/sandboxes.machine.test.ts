@@ -85,7 +85,8 @@ test('default: by REST one is made, runs commands and code, keeps files, and has
   await expect(missing).rejects.toMatchObject({ status: 404, code: 'file_not_found' })
 
   await first.start('python3 -m http.server 8123 --bind 127.0.0.1')
-  await first.exec('until curl -so /dev/null 127.0.0.1:8123; do sleep 0.1; done')
+  const listens = 'until curl -so /dev/null 127.0.0.1:8123; do sleep 0.1; done'
+  expect(await first.exec(listens, { timeout: 120 })).toMatchObject({ exit_code: 0 })
   const { path_url } = await first.expose(8123)
   expect(await (await fetch(path_url)).text()).toContain('data/')
 })
