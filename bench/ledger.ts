@@ -59,11 +59,8 @@ async function driveFromPgbench(): Promise<number> {
     4: ':id::text',
     5: `'A deposit'::text`,
     6: 'now()',
-    7: `${AMOUNT}::bigint`,
-    8: '0::bigint',
-    9: '0::bigint',
-    10: `array['treasury.8453.USDC', 'customer.available']`,
-    11: `array[${-AMOUNT}, ${AMOUNT}]`,
+    7: `array['treasury.8453.USDC', 'customer.available']`,
+    8: `array[${-AMOUNT}, ${AMOUNT}]`,
   }
   const statement = POST_STATEMENT.replace(/\$(\d+)/g, (_, number) => values[Number(number)]!)
   const script = join(folder, 'post.sql')

@@ -79,7 +79,11 @@ async function makeSandboxes(): Promise<void> {
     `insert into account (id, email, created_at) select 'acc_' || n, n || '@rackmail.net', now() from generate_series(1, $1) n`,
     [single + 10],
   )
-  await db.query(`insert into customer_balance (account_id, available) select id, 1000000000 from account`)
+  await db.query('insert into customer_balance (account_id) select id from account')
+  await db.query(
+    `select ledger_post('txn_' || id, 'adjustment', id, null, '', now(), array['house.adjustments', 'customer.available'],
+       array[-1000000000, 1000000000]) from account`,
+  )
   await db.query(
     `insert into token (id, account_id, hash, scopes, authenticated_at, created_at, expires_at, lineage)
      select replace(id, 'acc', 'tok'), id, sha256(id::bytea), '{sandbox}', now(), now(), now(), array[replace(id, 'acc', 'tok')]

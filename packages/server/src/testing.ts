@@ -1,4 +1,5 @@
 import { basePath } from '@coinrack/contract/index.ts'
+import type { Posting } from '@coinrack/money/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import { createTestDatabase } from './database/testing.ts'
@@ -60,6 +61,8 @@ export interface TestService extends TestWorld {
   customer(balance?: bigint): Promise<{ token: string; accountId: string }>
   /** Puts money on a balance. */
   credit(accountId: string, amount: bigint): Promise<void>
+  /** Moves money of an account. */
+  post(accountId: string, postings: Posting[]): Promise<void>
   /** Runs the reconcilers of VPS, of their snapshots and of their names until they have nothing more to do. */
   reconcile(): Promise<void>
   /** Settles what runs, and makes of sandboxes what is wanted. */
@@ -80,17 +83,13 @@ export async function startTestService(options: WorldOptions = {}): Promise<Test
   const meter = services.sandboxes && createSandboxMeter(services)
   const rdnsReconciler = createRdnsReconciler(services)
 
+  const postNow: TestService['post'] = async (accountId, postings) => {
+    const [id, at] = [services.newId('transaction'), clock.now()]
+    const transaction = { id, kind: 'adjustment', accountId, description: 'A gift', postings, at } as const
+    await inTransaction(db, (tx) => post(tx, transaction))
+  }
   const credit: TestService['credit'] = (accountId, amount) =>
-    inTransaction(db, async (tx) => {
-      await post(tx, {
-        id: services.newId('transaction'),
-        kind: 'adjustment',
-        accountId,
-        description: 'A gift',
-        postings: [{ from: 'house.adjustments', to: 'customer.available', amount }],
-        at: clock.now(),
-      })
-    })
+    postNow(accountId, [{ from: 'house.adjustments', to: 'customer.available', amount }])
 
   const ask: TestService['ask'] = async (method, path, { token, body, headers, address } = {}) => {
     const reply = await app.inject({
@@ -132,6 +131,7 @@ export async function startTestService(options: WorldOptions = {}): Promise<Test
     ask,
     tool,
     credit,
+    post: postNow,
     async customer(balance = 0n) {
       customers++
       const { body } = await ask('POST', '/auth/register', {

@@ -89,9 +89,8 @@ test('default: to whoever accepts CSV it is a file; what is long goes on at the 
   const { token, accountId } = await service.customer(1_000_000_000n)
   const lines = 5_002
   await service.services.db.query(
-    `insert into ledger_transaction
-       (id, kind, account_id, description, available_change, held_change, available_after, created_at)
-     select 'txn_' || $1 || n, 'charge', $1, 'n', -1, 0, 1000000000 - n, $2 from generate_series(1, $3::int) n`,
+    `select ledger_post('txn_' || $1 || n, 'charge', $1, null, 'n', $2, array['customer.available', 'revenue.vps'], array[-1, 1])
+     from generate_series(1, $3::int) n`,
     [accountId, service.clock.now(), lines - 1],
   )
   service.clock.advance(1)

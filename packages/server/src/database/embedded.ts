@@ -7,6 +7,7 @@ import type { ServiceUser } from '@coinrack/host/service-user.ts'
 import pg from 'pg'
 import { dataLayout } from '../data-layout.ts'
 import { keptSecret } from '../kept-secret.ts'
+import { ensureLedgerRole } from './migrate.ts'
 import { postgresBinaries } from './postgres-binaries.ts'
 
 export interface EmbeddedPostgresOptions {
@@ -69,7 +70,15 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     if (!(await isReady()))
       throw new Error(`PostgreSQL ended at once:\n${await tail(join(folder, 'postgres.log'))}`)
   }
+  await makeLedgerRole(urlOf('postgres', 'postgres'))
   return { url: urlOf('coinrack', 'coinrack'), stop: () => stopEmbeddedPostgres(dataFolder) }
+}
+
+/** Only the superuser may make roles. A cluster of an earlier version lacks this one. */
+async function makeLedgerRole(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await ensureLedgerRole(client, 'coinrack').finally(() => client.end())
 }
 
 /** Ends the PostgreSQL of a data folder, whoever started it: connections are cut, what was committed stays. */

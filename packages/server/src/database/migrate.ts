@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import type pg from 'pg'
+import pg from 'pg'
 
 const folder = new URL('./migrations/', import.meta.url)
 /** Any number: the same for all replicas, so that one migrates and the others wait. */
@@ -10,7 +10,8 @@ const PATIENT = { query_timeout: 86_400_000 }
 
 /**
  * Brings the database to the newest schema: each file of `migrations/` once, in order, each in its own transaction.
- * @throws when a file that was applied has changed since: migrations are append-only
+ * @throws when a file that was applied has changed since: migrations are append-only; when the role that owns the ledger
+ * is missing, and may not be made here
  */
 export async function migrate(pool: pg.Pool): Promise<void> {
   const client = await pool.connect()
@@ -22,6 +23,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
       text: 'select pg_advisory_lock($1)',
       values: [MIGRATION_LOCK],
     })
+    await ensureLedgerRole(client)
     await client.query(
       'create table if not exists schema_migration (name text primary key, hash text not null, applied_at timestamptz not null default now())',
     )
@@ -51,5 +53,41 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => {})
     // Not used again: it has other limits than the rest of the pool.
     client.release(true)
+  }
+}
+
+/** The role that owns the ledger, and which of its rights a role has that may only take it on purpose. */
+export const LEDGER_ROLE = 'coinrack_ledger'
+const MEMBERSHIP = 'with inherit false, set true'
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const NOT_PERMITTED = '42501'
+const [DUPLICATE_OBJECT, UNIQUE_VIOLATION] = ['42710', '23505']
+
+/**
+ * Makes the role that owns the ledger, where it is missing, and lets the role of the service take it. Roles belong to the
+ * whole server: another database of it may have made it.
+ */
+export async function ensureLedgerRole(client: pg.ClientBase, member?: string): Promise<void> {
+  const { rows } = await client.query<{ role: string; can_take: boolean | null }>(
+    `select coalesce($2, current_user) as role, (
+       select pg_has_role(coalesce($2, current_user), oid, 'SET') from pg_roles where rolname = $1
+     ) as can_take`,
+    [LEDGER_ROLE, member ?? null],
+  )
+  const { role, can_take } = rows[0]!
+  const create = `create role ${LEDGER_ROLE} nologin`
+  const grant = `grant ${LEDGER_ROLE} to ${pg.escapeIdentifier(role)} ${MEMBERSHIP}`
+  try {
+    if (can_take === null)
+      await client.query(create).catch((error) => {
+        if (![DUPLICATE_OBJECT, UNIQUE_VIOLATION].includes(error.code)) throw error
+      })
+    if (!can_take) await client.query(grant)
+  } catch (error) {
+    if ((error as pg.DatabaseError).code !== NOT_PERMITTED) throw error
+    throw new Error(
+      `The database lacks the role that owns the ledger. Let an administrator of it run: ${create}; ${grant};`,
+      { cause: error },
+    )
   }
 }

@@ -153,7 +153,157 @@ test('behavior: a locked balance is not changed by others until the lock ends', 
   expect(await other).toBe(0n)
 })
 
-describe('behavior: append only', () => {
+describe('behavior: the service may write the ledger in no other way', () => {
+  test.each([
+    'update ledger_entry set amount = 1',
+    'delete from ledger_entry',
+    'truncate ledger_entry',
+    `insert into ledger_entry values ('txn_1', 1, 'revenue.vps', 1)`,
+    'update ledger_transaction set available_after = 0',
+    'delete from ledger_transaction',
+    'truncate ledger_transaction cascade',
+    `insert into ledger_transaction (id, kind, account_id, description, created_at, available_change, held_change, available_after)
+     select 'txn_1', 'adjustment', id, '', now(), 0, 0, 0 from account limit 1`,
+    'update customer_balance set available = 7000000',
+    'update customer_balance set account_id = account_id',
+    'delete from customer_balance',
+    'truncate customer_balance',
+    `insert into customer_balance (account_id, available) values ('acc_1', 1)`,
+    'alter table customer_balance disable trigger all',
+  ])('%s', async (statement) => {
+    await books.account(5n)
+    await expect(books.db.query(statement)).rejects.toMatchObject({ code: '42501' })
+  })
+
+  test('the column that a row is locked by', async () => {
+    await books.account()
+    const unlocked = books.db.query('update customer_balance set for_locks = false')
+    await expect(unlocked).rejects.toThrow(/can only be updated to DEFAULT/)
+  })
+})
+
+describe('behavior: the database refuses what does not balance', () => {
+  const call = (accounts: string[], amounts: number[]) => async (account: string) =>
+    books.db.query(`select ledger_post($1, 'adjustment', $2, null, '', now(), $3, $4)`, [
+      books.newId('transaction'),
+      account,
+      accounts,
+      amounts,
+    ])
+  const callAll =
+    (...entries: [string, string, number][]) =>
+    (account: string) => {
+      const [id, other] = [books.newId('transaction'), books.newId('transaction')]
+      const named = entries.map(([whose, ...entry]) => [whose === 'other' ? other : id, ...entry] as const)
+      return books.db.query(
+        `select ledger_post_all($1, array['adjustment'], $2, array[null], array[''], now(), $3, $4, $5, $6)`,
+        [
+          [id],
+          [account],
+          named.map(([whose]) => whose),
+          named.map((_, index) => index + 1),
+          named.map(([, to]) => to),
+          named.map(([, , amount]) => amount),
+        ],
+      )
+    }
+  test.each<[string, (account: string) => Promise<unknown>]>([
+    ['entries that do not sum to zero', call(['customer.available', 'revenue.vps'], [5, -4])],
+    ['one entry', call(['customer.available'], [5])],
+    ['no entry', call([], [])],
+    ['an entry without an account', call(['customer.available'], [5, -5])],
+    [
+      'of many: entries that do not sum to zero',
+      callAll(['own', 'customer.available', 5], ['own', 'revenue.vps', -4]),
+    ],
+    ['of many: one without entries', callAll()],
+    [
+      'of many: entries of another',
+      callAll(['other', 'customer.available', 5], ['other', 'revenue.vps', -5]),
+    ],
+  ])('%s', async (_what, post) => {
+    const account = await books.account(5n)
+    await expect(post(account)).rejects.toThrow(/does not balance/)
+    expect((await readBalance(books.db, account)).available).toBe(5n)
+  })
+})
+
+describe('behavior: whoever writes by hand is held to the same', () => {
+  /** As the owner of the ledger, which migrations are. */
+  const byHand = (...statements: string[]) =>
+    inTransaction(books.db, async (tx) => {
+      await tx.query('set local role coinrack_ledger')
+      for (const statement of statements) await tx.query(statement)
+    })
+  const transaction = (id: string, account: string, available: number) =>
+    `insert into ledger_transaction (id, kind, account_id, description, created_at, available_change, held_change, available_after)
+     values ('${id}', 'adjustment', '${account}', '', now(), ${available}, 0, ${available})`
+  const entry = (id: string, line: number, account: string, amount: number) =>
+    `insert into ledger_entry values ('${id}', ${line}, '${account}', ${amount})`
+  const balance = (account: string, available: number) =>
+    `update customer_balance set available = ${available} where account_id = '${account}'`
+
+  test('default: what balances is written', async () => {
+    const account = await books.account()
+    const id = books.newId('transaction')
+    await byHand(
+      transaction(id, account, 5),
+      entry(id, 1, 'house.adjustments', -5),
+      entry(id, 2, 'customer.available', 5),
+      balance(account, 5),
+    )
+    expect((await readBalance(books.db, account)).available).toBe(5n)
+  })
+
+  test.each<[string, (account: string, id: string) => string[]]>([
+    ['a balance without entries', (account) => [balance(account, 5)]],
+    ['a transaction without entries', (account, id) => [transaction(id, account, 0)]],
+    [
+      'entries without the balance',
+      (account, id) => [
+        transaction(id, account, 5),
+        entry(id, 1, 'house.adjustments', -5),
+        entry(id, 2, 'customer.available', 5),
+      ],
+    ],
+    [
+      'entries that do not sum to zero',
+      (account, id) => [
+        transaction(id, account, 5),
+        entry(id, 1, 'house.adjustments', -4),
+        entry(id, 2, 'customer.available', 5),
+        balance(account, 5),
+      ],
+    ],
+    [
+      'a change that is not that of the entries',
+      (account, id) => [
+        transaction(id, account, 4),
+        entry(id, 1, 'house.adjustments', -5),
+        entry(id, 2, 'customer.available', 5),
+        balance(account, 5),
+      ],
+    ],
+    [
+      'a balance that is taken away',
+      (account) => [`delete from customer_balance where account_id = '${account}'`],
+    ],
+  ])('%s', async (what, statements) => {
+    const account = await books.account(what === 'a balance that is taken away' ? 5n : 0n)
+    const before = await readBalance(books.db, account)
+    await expect(byHand(...statements(account, books.newId('transaction')))).rejects.toMatchObject({
+      code: '23514',
+    })
+    expect(await readBalance(books.db, account)).toEqual(before)
+  })
+
+  test('an entry that is added to a transaction', async () => {
+    const account = await books.account()
+    const id = books.newId('transaction')
+    await write(account, [{ from: 'house.adjustments', to: 'customer.available', amount: 5n }], { id })
+    await expect(byHand(entry(id, 3, 'revenue.vps', 1))).rejects.toThrow(/does not balance/)
+  })
+
   test.each([
     'update ledger_entry set amount = 1',
     'delete from ledger_entry',
@@ -161,23 +311,18 @@ describe('behavior: append only', () => {
     'delete from ledger_transaction',
     // Of no row, too: whoever writes such a statement has misunderstood.
     `delete from ledger_entry where transaction_id = 'none'`,
-  ])('%s', async (statement) => {
-    await expect(books.db.query(statement)).rejects.toThrow(/append only/)
+    'truncate ledger_entry',
+    'truncate ledger_transaction cascade',
+  ])('append only: %s', async (statement) => {
+    await expect(byHand(statement)).rejects.toThrow(/append only/)
   })
 
-  test('truncate', async () => {
-    await expect(books.db.query('truncate ledger_entry')).rejects.toThrow(/append only/)
-    await expect(books.db.query('truncate ledger_transaction cascade')).rejects.toThrow(/append only/)
-  })
-})
-
-describe('behavior: the database itself refuses', () => {
   test.each([
     'update customer_balance set available = -1',
     'update customer_balance set held = -1',
     'update customer_balance set owed = 1',
-  ])('%s', async (statement) => {
+  ])('a balance on the wrong side of zero: %s', async (statement) => {
     await books.account()
-    await expect(books.db.query(statement)).rejects.toThrow(/check constraint/)
+    await expect(byHand(statement)).rejects.toThrow(/check constraint/)
   })
 })

@@ -1,6 +1,7 @@
 import { monthsAfter } from '@coinrack/money/index.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { snapshot } from '../database/testing.ts'
+import { readBalance } from '../ledger/balance.ts'
 import { expectBooksToBalance } from '../ledger/testing.ts'
 import { sendQueuedMail } from '../queue-mail.ts'
 import { startTestService, type TestService } from '../testing.ts'
@@ -330,15 +331,17 @@ describe('an order that the balance does not cover', () => {
   })
 
   test('behavior: money owed from a reversed payment is in the way of any order', async () => {
-    await service.services.db.query(
-      'update customer_balance set available = 0, owed = -500000 where account_id = $1',
-      [poor.accountId],
-    )
+    const { available } = await readBalance(service.services.db, poor.accountId)
+    const treasury = 'treasury.8453.USDC'
+    await service.post(poor.accountId, [
+      { from: 'customer.available', to: treasury, amount: available },
+      { from: 'customer.owed', to: treasury, amount: 500_000n },
+    ])
     const { status, body } = await order({}, poor.token)
-    await service.services.db.query(
-      'update customer_balance set available = 1000000, owed = 0 where account_id = $1',
-      [poor.accountId],
-    )
+    await service.post(poor.accountId, [
+      { from: treasury, to: 'customer.available', amount: 1_000_000n },
+      { from: treasury, to: 'customer.owed', amount: 500_000n },
+    ])
     expect([status, body.code, body.owed, body.shortfall]).toEqual([402, 'account_owes', '0.50', '3.50'])
   })
 })

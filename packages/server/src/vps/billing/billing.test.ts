@@ -1,3 +1,4 @@
+import type { LedgerAccount } from '@coinrack/money/index.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
 import { sendQueuedMail } from '../../queue-mail.ts'
@@ -167,14 +168,11 @@ describe('monthly', () => {
   test('behavior: money is owed: nothing is renewed from what comes beside it', async () => {
     buyer = await buyerOf(service, 6_000_000n)
     const id = await buyer.order()
-    const owe = (owed: number) =>
-      service.services.db.query('update customer_balance set owed = $2 where account_id = $1', [
-        buyer.accountId,
-        owed,
-      ])
-    await owe(-1)
+    const owe = (from: LedgerAccount, to: LedgerAccount) =>
+      service.post(buyer.accountId, [{ from, to, amount: 1n }])
+    await owe('customer.owed', 'treasury.8453.USDC')
     await toEnd(id)
-    await owe(0)
+    await owe('treasury.8453.USDC', 'customer.owed')
     expect(await buyer.vps(id)).toMatchObject({ status: 'suspended' })
     expect(await buyer.balance()).toBe('3.00')
   })
