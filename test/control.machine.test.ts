@@ -105,7 +105,7 @@ test('default: a command runs inside, and says what it wrote and how it ended', 
     timed_out: false,
     truncated: false,
   })
-  const late = await customer.runOnVps({ service_id: id, command: 'echo before; sleep 60', timeout: 2 })
+  const late = await customer.runOnVps({ service_id: id, command: 'echo before; sleep 60', timeout: 10 })
   expect(late).toMatchObject({ stdout: 'before\n', exit_code: null, timed_out: true })
   expect(await inside('pgrep -x sleep || echo none')).toBe('none')
 })
