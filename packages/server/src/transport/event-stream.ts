@@ -64,7 +64,8 @@ export function registerEventStream(
       return reply.code(refusal.status).headers(refusal.headers).send(refusal.body)
     }
 
-    const out = beginEvents(reply, headers)
+    // Kept for another request, the connection would hold up the end of the service.
+    const out = beginEvents(reply, { ...headers, connection: 'close' })
     try {
       await follow(services, out, {
         token: token!,
