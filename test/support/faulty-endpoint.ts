@@ -34,8 +34,6 @@ interface Log {
   topics: string[]
 }
 
-export type FaultyEndpoint = Awaited<ReturnType<typeof faultyEndpoint>>
-
 const hex = (number: number) => `0x${number.toString(16)}`
 const HUGE = 120 * 1024 * 1024
 

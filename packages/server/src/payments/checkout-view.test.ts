@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { DemoChains } from '../chain/demo-chains.ts'
 import { startTestChains, testWallet } from '../chain/testing.ts'
 import { type CheckoutView, checkoutEvents, checkoutView } from './checkout-view.ts'
@@ -47,9 +47,10 @@ test('behavior: events tell every step of a payment, and end with it', async () 
   })()
   const wallet = testWallet(demo.chains[0]!, demo.demo.faucet_key)
   await wallet.pay('USDC', invoice.payment_options[0].address, usd(10))
-  for (let round = 0; round < 8; round++) {
+  // Each look makes a block while the payment waits, and each block is told before the next.
+  for (let told = 1; told < 6; told++) {
     await world.look()
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await vi.waitFor(() => expect(views.length).toBeGreaterThan(told), { timeout: 5_000 })
   }
   await reading
   expect(views.map(({ state }) => state)).toEqual(['waiting', 'seen', 'seen', 'seen', 'seen', 'credited'])
