@@ -10,10 +10,11 @@ const PATIENT = { query_timeout: 86_400_000 }
 
 /**
  * Brings the database to the newest schema: each file of `migrations/` once, in order, each in its own transaction.
+ * @param only those; all of them when left out
  * @throws when a file that was applied has changed since: migrations are append-only; when the role that owns the ledger
  * is missing, and may not be made here
  */
-export async function migrate(pool: pg.Pool): Promise<void> {
+export async function migrate(pool: pg.Pool, { only }: { only?: string[] } = {}): Promise<void> {
   const client = await pool.connect()
   try {
     // A migration may take its time, and the other replicas wait for it.
@@ -31,8 +32,8 @@ export async function migrate(pool: pg.Pool): Promise<void> {
       'select name, hash from schema_migration',
     )
     const applied = new Map(rows.map((row) => [row.name, row.hash]))
-    const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
-    for (const name of names) {
+    for (const name of await migrationNames()) {
+      if (only && !only.includes(name)) continue
       const sql = await readFile(new URL(name, folder), 'utf8')
       const hash = createHash('sha256').update(sql).digest('hex')
       if (applied.has(name)) {
@@ -55,6 +56,10 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     client.release(true)
   }
 }
+
+/** The files of `migrations/`, in their order. */
+export const migrationNames = async () =>
+  (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
 
 /** The role that owns the ledger, and which of its rights a role has that may only take it on purpose. */
 export const LEDGER_ROLE = 'coinrack_ledger'

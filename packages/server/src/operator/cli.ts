@@ -9,9 +9,10 @@ import { dataLayout } from '../data-layout.ts'
 import { startEmbeddedPostgres } from '../database/embedded.ts'
 import { migrate } from '../database/migrate.ts'
 import { openPool } from '../database/pool.ts'
+import { readOptional, writeAtomically } from '../kept-secret.ts'
 import { readConfigFile } from '../read-config-file.ts'
 import { idMaker } from '../services.ts'
-import type { ImagePlaces } from './command.ts'
+import { type ImagePlaces, type Installed, RefusedError } from './command.ts'
 import { runOperator } from './run-operator.ts'
 
 /*
@@ -30,6 +31,10 @@ async function main(): Promise<void> {
       pool ??= openDatabase(config)
       return pool
     },
+    installed: installed(config, () => {
+      pool ??= openBareDatabase(config)
+      return pool
+    }),
     catalog: (path = config.catalogFile) => readCatalog(path),
     clock,
     images: () => openImages(config),
@@ -65,13 +70,47 @@ async function openImages({ dataFolder, cacheFolder }: Config): Promise<ImagePla
  * starting on it by now. `npm run stop` ends it.
  */
 async function openDatabase(config: Config): Promise<pg.Pool> {
-  const { dataFolder, cacheFolder, databaseUrl } = config
+  const pool = await openBareDatabase(config)
+  await migrate(pool)
+  return pool
+}
+
+async function openBareDatabase({ dataFolder, cacheFolder, databaseUrl }: Config): Promise<pg.Pool> {
   const user = await serviceUser()
   if (!databaseUrl) await prepareDataFolder(dataFolder, user)
   const url = databaseUrl ?? (await startEmbeddedPostgres({ dataFolder, cacheFolder, user })).url
-  const pool = openPool(url, { size: 2, onError: (error) => console.error(error.message) })
-  await migrate(pool)
-  return pool
+  return openPool(url, { size: 2, onError: (error) => console.error(error.message) })
+}
+
+/** The secrets that a data folder keeps where no setting has them, but for the password of its own PostgreSQL. */
+function installed(config: Config, bareDatabase: () => Promise<pg.Pool>): Installed {
+  const { secrets: folder } = dataLayout(config.dataFolder)
+  const set = {
+    server: config.serverSecret,
+    deposit: config.depositSecret,
+    receipt: config.receiptSecret,
+  }
+  const kept = async (name: string) => (await readOptional(join(folder, name)))?.trim()
+  return {
+    profile: config.profile,
+    bareDatabase,
+    async secrets() {
+      const names = ['folder', 'server', 'deposit', 'receipt', 'x402']
+      const found = names.map(async (name) => [name, set[name as keyof typeof set] ?? (await kept(name))])
+      const entries = await Promise.all(found)
+      return Object.fromEntries(entries.filter(([, secret]) => secret !== undefined))
+    },
+    async keepSecrets(secrets) {
+      for (const [name, secret] of Object.entries(secrets)) {
+        const there = await kept(name)
+        if (there !== undefined && there !== secret)
+          throw new RefusedError(`The data folder has another secret ${name}: restore into an empty one`)
+      }
+      await prepareDataFolder(config.dataFolder, await serviceUser())
+      for (const [name, secret] of Object.entries(secrets))
+        await writeAtomically(join(folder, name), `${secret}\n`, 0o600)
+    },
+  }
 }
 
 try {

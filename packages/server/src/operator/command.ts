@@ -11,10 +11,22 @@ export interface Operator {
   /** @param path another catalog than the one that is configured */
   catalog(path?: string): Promise<Catalog>
   images(): Promise<ImagePlaces>
+  installed: Installed
   clock: Clock
   newId(kind: IdKind): string
   /** Tells how far a long command is. */
   say(line: string): void
+}
+
+/** What an installation has besides its rows, and where it is brought back to. */
+export interface Installed {
+  profile: string
+  /** By the name of their file in the data folder, wherever they come from. */
+  secrets(): Promise<Record<string, string>>
+  /** @throws RefusedError when the data folder has other secrets */
+  keepSecrets(secrets: Record<string, string>): Promise<void>
+  /** The database as it is, with whatever schema it has, or none. */
+  bareDatabase(): Promise<pg.Pool>
 }
 
 /** Where images that the operator adds are kept and made. */

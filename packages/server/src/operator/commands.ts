@@ -1,6 +1,7 @@
 import { accountList } from './account-list.ts'
 import { accountShow } from './account-show.ts'
 import { accountSuspend, accountUnsuspend } from './account-suspend.ts'
+import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { credit } from './credit.ts'
 import { imageAdd } from './image-add.ts'
@@ -9,6 +10,7 @@ import { imageRemove } from './image-remove.ts'
 import { planCheck } from './plan-check.ts'
 import { planList } from './plan-list.ts'
 import { previewBlock, previewUnblock } from './preview-block.ts'
+import { restore } from './restore.ts'
 import { reviewApprove, reviewReject } from './review-decide.ts'
 import { reviewList } from './review-list.ts'
 import { ticketClose, ticketReply } from './ticket-answer.ts'
@@ -20,6 +22,8 @@ export const commands: Command[] = [
   accountShow,
   accountSuspend,
   accountUnsuspend,
+  backup,
+  restore,
   credit,
   imageList,
   imageAdd,

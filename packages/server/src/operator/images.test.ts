@@ -15,6 +15,7 @@ import { readCatalog } from '../catalog/read-catalog.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import type { Operator } from './command.ts'
 import { runOperator } from './run-operator.ts'
+import { nothingInstalled } from './testing.ts'
 
 let service: TestService
 let operator: Operator
@@ -34,6 +35,7 @@ beforeAll(async () => {
   operator = {
     db: async () => db,
     catalog: (path = catalogFile) => readCatalog(path),
+    installed: nothingInstalled,
     images: async () => ({
       folder: join(folder, 'added'),
       baseImages: join(folder, 'base'),

@@ -9,6 +9,7 @@ import { post } from '../ledger/post.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import type { Operator } from './command.ts'
 import { runOperator } from './run-operator.ts'
+import { nothingInstalled } from './testing.ts'
 
 let service: TestService
 let operator: Operator
@@ -21,6 +22,7 @@ beforeAll(async () => {
     db: async () => db,
     catalog: (path) => readCatalog(path),
     images: () => Promise.reject(new Error('not here')),
+    installed: nothingInstalled,
     say: () => {},
     clock,
     newId,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runOperator } from '../operator/run-operator.ts'
+import { nothingInstalled } from '../operator/testing.ts'
 import { sendQueuedMail } from '../queue-mail.ts'
 import { startTestService, type TestService } from '../testing.ts'
 
@@ -15,7 +16,8 @@ const operator = (...words: string[]) => {
   const images = async (): Promise<never> => {
     throw new Error('Tickets have no images')
   }
-  return runOperator({ db: async () => db, catalog, images, say: () => {}, clock, newId }, words)
+  const installed = nothingInstalled
+  return runOperator({ db: async () => db, catalog, images, installed, say: () => {}, clock, newId }, words)
 }
 async function opened() {
   const { token, accountId } = await service.customer()

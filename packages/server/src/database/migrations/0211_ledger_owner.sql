@@ -1,6 +1,7 @@
 -- The ledger belongs to a role of its own, and nobody else may write it: the service posts through two functions, which
 -- refuse what does not balance. The service may take that role (`set role coinrack_ledger`) to change the schema.
 grant usage, create on schema public to coinrack_ledger;
+grant references on account to coinrack_ledger;
 
 -- Locking a row takes the right to update some column of it: this one cannot be changed.
 alter table customer_balance add column for_locks boolean generated always as (true) stored;
