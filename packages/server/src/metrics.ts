@@ -1,5 +1,4 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Chain } from './chain/chain-port.ts'
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { Dispatch } from './dispatch.ts'
 
 /** What the operator's monitoring reads, in the Prometheus text format. */
@@ -10,8 +9,8 @@ export interface Metrics {
   contentType: string
 }
 
-/** @param chains whose endpoints are told of */
-export function createMetrics(chains: Chain[] = []): Metrics {
+/** @param others what else is measured, by those who know it */
+export function createMetrics(others: ((registry: Registry) => void)[] = []): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const answers = new Histogram({
@@ -21,17 +20,7 @@ export function createMetrics(chains: Chain[] = []): Metrics {
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     registers: [registry],
   })
-  new Gauge({
-    name: 'coinrack_chain_endpoint_relied_on',
-    help: '1 for an RPC endpoint that is well, 0 for one that fails, lags or contradicts the others',
-    labelNames: ['network', 'endpoint'],
-    registers: [registry],
-    collect() {
-      for (const { port } of chains)
-        for (const { name, trouble } of port.endpoints())
-          this.labels(port.network, name).set(trouble === undefined ? 1 : 0)
-    },
-  })
+  for (const add of others) add(registry)
   return {
     answered: (operation, status, seconds) => answers.labels(operation, String(status)).observe(seconds),
     text: () => registry.metrics(),

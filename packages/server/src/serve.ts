@@ -5,6 +5,7 @@ import { createApp } from './app.ts'
 import { dataLayout } from './data-layout.ts'
 import { inTurn } from './in-turn.ts'
 import { createMetrics } from './metrics.ts'
+import { paymentMetrics } from './payments/payment-metrics.ts'
 import { createReadiness } from './readiness.ts'
 import { runReconcilers, tendMachines } from './reconcilers.ts'
 import type { Services } from './services.ts'
@@ -28,7 +29,7 @@ export async function serve(
 ): Promise<() => Promise<void>> {
   const { config, log } = services
   const readiness = createReadiness(services)
-  const metrics = createMetrics(services.chains)
+  const metrics = createMetrics([paymentMetrics(services)])
   const app = createApp(services, readiness, metrics)
   const operatorApp = createOperatorServer(readiness, metrics)
   await listen(app, config.host, config.port, 'COINRACK_PORT')

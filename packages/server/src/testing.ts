@@ -6,6 +6,7 @@ import { createTestDatabase } from './database/testing.ts'
 import { inTransaction } from './database/transaction.ts'
 import { post } from './ledger/post.ts'
 import { createMetrics } from './metrics.ts'
+import { paymentMetrics } from './payments/payment-metrics.ts'
 import { createReadiness } from './readiness.ts'
 import { createSandboxMeter } from './sandboxes/meter/meter-sandboxes.ts'
 import { createSandboxReconciler } from './sandboxes/reconcile-sandboxes.ts'
@@ -76,7 +77,7 @@ export async function startTestService(options: WorldOptions = {}): Promise<Test
   const world = await createTestWorld({ databaseUrl: database.url, clock }, options)
   const { services } = world
   const { db } = services
-  const app = createApp(services, createReadiness(services), createMetrics(services.chains))
+  const app = createApp(services, createReadiness(services), createMetrics([paymentMetrics(services)]))
   await app.ready()
   const reconcilers = [createVpsReconciler(services), createSnapshotReconciler(services)]
   const sandboxReconciler = services.sandboxes && createSandboxReconciler(services)

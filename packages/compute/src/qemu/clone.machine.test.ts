@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { readdir, readFile, rm, stat, truncate } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -280,11 +281,22 @@ async function untilBooted(access: SshAccess, bootId: string): Promise<void> {
   }
 }
 
+/** Connects as soon as a socket is there and somebody listens to it. */
+async function firstAt(path: string): Promise<Socket> {
+  for (;;) {
+    const socket = connect(path)
+    const connected = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    if (connected) return socket
+    await sleep(2)
+  }
+}
+
 /** Is the first at the agent's socket, and has the agent end itself for good. */
 async function killAgent(path: string): Promise<void> {
-  while (!(await exists(path))) await sleep(2)
-  const socket = connect(path)
-  await new Promise((resolve) => socket.once('connect', resolve))
+  const socket = await firstAt(path)
   const arg = ['-c', 'systemctl mask --now --runtime qemu-guest-agent.service']
   socket.write(`${JSON.stringify({ execute: 'guest-exec', arguments: { path: '/bin/sh', arg } })}\n`)
   await new Promise((resolve) => socket.once('data', resolve))

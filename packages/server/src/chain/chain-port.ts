@@ -103,6 +103,10 @@ export interface Chain {
   port: ChainPort
   /** Where customers can pay by signature alone (x402). */
   gasWallet?: GasWallet | undefined
+  /** How many payments by signature the gas wallet could send when it was last looked at; undefined before. */
+  settlementsLeft?: number | undefined
+  /** When the service last looked at it, and got to its end. */
+  lookedAt?: Date | undefined
   /**
    * Proves the settings that no endpoint could be asked about at the start: the chain is offered to nobody and looked at
    * for nobody before. Absent once they are proven.

@@ -67,6 +67,8 @@ export interface GasWallet {
   fees(transfer: AuthorizedTransfer): Promise<Fees>
   /** What there is to pay it with, in wei. */
   funds(): Promise<bigint>
+  /** How many transfers it could send at the fees of now, in the worst case. */
+  settlementsLeft(): Promise<number>
   /** How many of its transactions are in blocks. */
   minedCount(): Promise<number>
   sign(transfer: AuthorizedTransfer, fees: Fees, nonce: number): Promise<SignedTransaction>
@@ -77,6 +79,8 @@ export interface GasWallet {
 const TIMEOUT_MS = 5_000
 /** How many times over the fee may rise before a transaction waits; what is paid is the fee of its block. */
 const FEE_ROOM = 3n
+/** More than a transfer by EIP-3009 takes of any of the tokens, also to an address that holds none yet. */
+const SETTLEMENT_GAS = 120_000n
 /** Blocks that nodes answer for at once, and how often so many are looked through for the use of a nonce. */
 const LOOK_BACK = 500n
 const LOOKS_BACK = 10
@@ -157,6 +161,15 @@ export async function openGasWallet(settings: ChainSettings, key: Hex): Promise<
     },
 
     funds: () => node.getBalance({ address: account.address }),
+
+    async settlementsLeft() {
+      const [funds, { maxFeePerGas }] = await Promise.all([
+        node.getBalance({ address: account.address }),
+        node.estimateFeesPerGas(),
+      ])
+      return Number(funds / (SETTLEMENT_GAS * maxFeePerGas * FEE_ROOM))
+    },
+
     minedCount: () => node.getTransactionCount({ address: account.address }),
 
     async sign(transfer, fees, nonce) {

@@ -10,6 +10,7 @@ import { startTestChains, testWallet } from '../chain/testing.ts'
 import { createMetrics } from '../metrics.ts'
 import { createReadiness } from '../readiness.ts'
 import { startTestService } from '../testing.ts'
+import { paymentMetrics } from './payment-metrics.ts'
 import { runPayments } from './run-payments.ts'
 import { type PaymentsWorld, paymentsWorld, usd } from './testing.ts'
 import { depositWatcher } from './watch-deposits.ts'
@@ -63,7 +64,7 @@ test('behavior: beside one that hangs money is credited soon, and the one that h
     ready: true,
     detail: expect.stringContaining(`${host}: `),
   })
-  const metrics = await createMetrics(world.services.chains).text()
+  const metrics = await createMetrics([paymentMetrics(world.services)]).text()
   expect(metrics).toContain(`coinrack_chain_endpoint_relied_on{network="base",endpoint="${host}"} 0`)
 })
 

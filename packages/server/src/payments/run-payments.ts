@@ -5,9 +5,11 @@ import type { Services } from '../services.ts'
 import { expireInvoices } from './expire-invoices.ts'
 import { type ChainReport, depositWatcher } from './watch-deposits.ts'
 import { settlePayments } from './x402/settle-payments.ts'
+import { gasWatcher } from './x402/watch-gas.ts'
 
 const INVOICES_MS = 5_000
 const X402_MS = 5_000
+const GAS_MS = 30_000
 
 /**
  * Runs the reconcilers of payments: one for each chain, at its own pace, so that a chain that is down holds up no
@@ -33,7 +35,11 @@ export function runPayments(services: Services): () => Promise<void> {
     ...services.chains.map((chain) => {
       const watch = depositWatcher(services, chain)
       const tellEndpoints = endpointAlarm(services, chain)
-      return run(chain.settings.network, chain.settings.pollMs, () => watch().finally(tellEndpoints))
+      return run(chain.settings.network, chain.settings.pollMs, async () => {
+        const report = await watch().finally(tellEndpoints)
+        chain.lookedAt = services.clock.now()
+        return report
+      })
     }),
     run('invoices', INVOICES_MS, async () => {
       await expireInvoices(services)
@@ -45,6 +51,13 @@ export function runPayments(services: Services): () => Promise<void> {
         return undefined
       }),
     ),
+    ...services.chains.map((chain) => {
+      const watchGas = gasWatcher(services, chain)
+      return run(`gas on ${chain.settings.network}`, GAS_MS, async () => {
+        await watchGas()
+        return undefined
+      })
+    }),
   ]
   return async () => {
     end.abort()

@@ -14,7 +14,7 @@ export interface PaymentTerms {
 }
 
 /**
- * The ways to pay an amount by x402: scheme `exact`, by EIP-3009.
+ * The ways to pay an amount by x402: scheme `exact`, by EIP-3009, on networks whose gas wallet is not known to be empty.
  * @param amount micro-USD, which is also the tokens' smallest unit
  * @param only leaves out other networks and tokens
  */
@@ -26,6 +26,7 @@ export const paymentTerms = (
 ): PaymentTerms[] =>
   chains
     .filter(({ settings }) => only.network === undefined || settings.network === only.network)
+    .filter(({ settlementsLeft }) => settlementsLeft !== 0)
     .flatMap((chain) =>
       chain.settings.tokens.flatMap(({ symbol, address }) => {
         const domain = chain.gasWallet?.domains.get(address.toLowerCase())

@@ -1,0 +1,25 @@
+import type { Chain } from '../../chain/chain-port.ts'
+import type { Services } from '../../services.ts'
+
+/** Below so many settlements somebody should fill the wallet up. */
+const FEW = 50
+
+/**
+ * Reads what the gas wallet of a chain can still pay for. A network whose wallet is empty is not offered for payments by
+ * signature: a customer who signs one there is refused, and has to sign another.
+ */
+export function gasWatcher({ log }: Services, chain: Chain): () => Promise<void> {
+  let isLow = false
+  return async () => {
+    const wallet = chain.gasWallet
+    if (!wallet) return
+    const left = await wallet.settlementsLeft()
+    chain.settlementsLeft = left
+    if (left < FEW === isLow) return
+    isLow = left < FEW
+    const about = { network: chain.settings.network, wallet: wallet.address, settlementsLeft: left }
+    if (isLow)
+      log.error(about, 'The gas wallet runs low: fill it up, or payments by signature end on this network')
+    else log.info(about, 'The gas wallet is filled up')
+  }
+}
