@@ -97,8 +97,7 @@ export async function openHistories() {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(chance() * of.length)]!
   const upTo = (most: number) => 1 + Math.floor(chance() * most)
   const mine = (blocks: number) =>
-    client.request({ method: 'anvil_mine' as never, params: [hex(blocks)] as never })
-  const hex = (number: number) => numberToHex(number)
+    client.request({ method: 'anvil_mine' as never, params: [numberToHex(blocks)] as never })
 
   /** One transaction that pays between one and four times, also the same to the same. */
   async function pay(): Promise<void> {
