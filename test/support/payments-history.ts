@@ -17,6 +17,8 @@ const STEPS = 24
 /** Enough for all promises of the chain, and for the blocks that are read once more. */
 const HEAL_BLOCKS = 90
 const HEALED_MS = 60_000
+/** The node mines what it is sent at once. */
+const MINED_MS = 20_000
 const junk = 'test test test test test test test test test test test junk'
 const fees = {
   type: 'eip1559',
@@ -78,7 +80,11 @@ export async function openHistories() {
       typeof value === 'bigint' ? `${value}n` : value,
     )
     service = fork(join(import.meta.dirname, 'payments-process.ts'), [about])
-    await once(service, 'message')
+    const ended = once(service, 'exit').then(([code, signal]) => {
+      throw new Error(`The service ended with ${code ?? signal} before it was there`)
+    })
+    await Promise.race([once(service, 'message'), ended])
+    ended.catch(() => {})
   }
   async function kill(): Promise<void> {
     if (!service || service.exitCode !== null || service.signalCode !== null) return
@@ -110,7 +116,7 @@ export async function openHistories() {
     const data = concat(payments.flatMap(({ to, amount }) => [pad(to), numberToHex(amount, { size: 32 })]))
     const raw = await account.signTransaction({ ...fees, chainId: settings.chainId, nonce, to: payer, data })
     const hash = await client.sendRawTransaction({ serializedTransaction: raw })
-    await client.waitForTransactionReceipt({ hash })
+    await client.waitForTransactionReceipt({ hash, timeout: MINED_MS })
     sent.push({ raw, from: account.address })
   }
 
