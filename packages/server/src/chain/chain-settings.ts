@@ -5,6 +5,9 @@ import type { ConfirmationPolicy } from './confirmation-policy.ts'
 export type Network = (typeof networks)[number]
 export type TokenSymbol = (typeof tokenSymbols)[number]
 
+/** As the networks themselves have them (EIP-155); the local chains of the demo bear the same. */
+export const chainIds: Record<Network, number> = { base: 8453, ethereum: 1, polygon: 137 }
+
 /** A token that is accepted on a chain. Its address is what counts: fake tokens bear the same symbol. */
 export interface TokenSettings {
   symbol: TokenSymbol

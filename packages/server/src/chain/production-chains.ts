@@ -1,7 +1,7 @@
 import { networks, tokenSymbols } from '@coinrack/contract/invoices.ts'
 import { type Address, getAddress, isAddress } from 'viem'
 import { z } from 'zod'
-import type { ChainSettings, Network, TokenSettings } from './chain-settings.ts'
+import { type ChainSettings, chainIds, type Network, type TokenSettings } from './chain-settings.ts'
 import { confirmationPolicies } from './confirmation-policy.ts'
 
 /** What is known of a network beforehand; endpoints, treasury and changes come from the operator. */
@@ -23,13 +23,13 @@ const token = (symbol: TokenSettings['symbol'], address: TokenSettings['address'
  */
 const productionChains: Record<Network, NetworkDefaults> = {
   base: {
-    chainId: 8453,
+    chainId: chainIds.base,
     network: 'base',
     pollMs: 2_000,
     tokens: [token('USDC', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913')],
   },
   ethereum: {
-    chainId: 1,
+    chainId: chainIds.ethereum,
     network: 'ethereum',
     pollMs: 6_000,
     tokens: [
@@ -39,7 +39,7 @@ const productionChains: Record<Network, NetworkDefaults> = {
     ],
   },
   polygon: {
-    chainId: 137,
+    chainId: chainIds.polygon,
     network: 'polygon',
     pollMs: 2_000,
     tokens: [

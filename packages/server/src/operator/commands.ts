@@ -2,6 +2,7 @@ import { accountList } from './account-list.ts'
 import { accountShow } from './account-show.ts'
 import { accountSuspend, accountUnsuspend } from './account-suspend.ts'
 import { backup } from './backup.ts'
+import { chainRescan } from './chain-rescan.ts'
 import type { Command } from './command.ts'
 import { credit } from './credit.ts'
 import { imageAdd } from './image-add.ts'
@@ -24,6 +25,7 @@ export const commands: Command[] = [
   accountUnsuspend,
   backup,
   restore,
+  chainRescan,
   credit,
   imageList,
   imageAdd,

@@ -288,3 +288,27 @@ describe('plans', () => {
     expect(await run('plan', 'check', join(folder, 'missing.json'))).toEqual(refused('no such file'))
   })
 })
+
+describe('chain rescan', () => {
+  test('default: from a block that was looked through', async () => {
+    const { db } = service.services
+    await db.query(
+      `insert into chain_cursor (chain_id, genesis_hash, scanned_number, scanned_hash, head_number, safe_number,
+         finalized_number, witnessed_number) values (137, '0x0', 500, '0x1', 500, 490, 480, 430)`,
+    )
+    expect(await json('chain', 'rescan', 'polygon', '20')).toEqual({ network: 'polygon', from: 20, to: 500 })
+    expect(await json('chain', 'rescan', 'polygon', '30')).toMatchObject({ from: 30 })
+    const { rows } = await db.query('select rescan_from::integer from chain_cursor where chain_id = 137')
+    expect(rows).toEqual([{ rescan_from: 20 }])
+  })
+
+  test.each([
+    [['solana', '5'], 'none of the networks'],
+    [['polygon', 'five'], 'no number of a block'],
+    [['polygon', '0'], 'no number of a block'],
+    [['polygon', '501'], 'still to come'],
+    [['ethereum', '5'], 'No chain ethereum was ever looked at'],
+  ])('error: %j', async (words, why) => {
+    expect(await run('chain', 'rescan', ...words)).toEqual(refused(why))
+  })
+})

@@ -12,12 +12,14 @@ export interface ChainCursor {
   finalized_number: number
   /** Two endpoints have shown the logs of all blocks up to this one. */
   witnessed_number: number
+  /** Where the operator wants to have it looked through again from. */
+  rescan_from: number | null
 }
 
 export async function readCursor(db: Queryable, chainId: number): Promise<ChainCursor | undefined> {
   const { rows } = await db.query<ChainCursor>(
     `select genesis_hash, scanned_number::integer, scanned_hash, safe_number::integer,
-       finalized_number::integer, witnessed_number::integer
+       finalized_number::integer, witnessed_number::integer, rescan_from::integer
      from chain_cursor where chain_id = $1`,
     [chainId],
   )
@@ -51,10 +53,28 @@ export async function moveCursor(
   block: { number: number; hash: string },
 ): Promise<void> {
   await db.query(
-    `update chain_cursor set scanned_number = $2, scanned_hash = $3, witnessed_number = least(witnessed_number, $2)
+    `update chain_cursor set scanned_number = $2, scanned_hash = $3, witnessed_number = least(witnessed_number, $2),
+       rescan_from = case when rescan_from <= $2 then rescan_from end
      where chain_id = $1`,
     [chainId, block.number, block.hash],
   )
+}
+
+/**
+ * Has a chain looked through again from a block on that it was looked through already; see `placeCursor`.
+ * @returns how far it was looked through; undefined when it never was
+ */
+export async function demandRescan(
+  db: Queryable,
+  chainId: number,
+  from: number,
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ scanned: number }>(
+    `update chain_cursor set rescan_from = case when scanned_number >= $2 then least(rescan_from, $2) else rescan_from end
+     where chain_id = $1 returning scanned_number::integer as scanned`,
+    [chainId, from],
+  )
+  return rows[0]?.scanned
 }
 
 /** Two endpoints have shown the logs of all blocks up to this one. */

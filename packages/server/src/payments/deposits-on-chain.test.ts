@@ -214,7 +214,8 @@ describe('a reorganisation of a real node', () => {
       { to: await other.address(), value: usd(20) },
     ])
     const [look] = looks()
-    await wallet.client.sendRawTransaction({ serializedTransaction: batch })
+    const hash = await wallet.client.sendRawTransaction({ serializedTransaction: batch })
+    await wallet.client.waitForTransactionReceipt({ hash })
     for (let round = 0; round < rounds; round++) await look!()
     const logs = async () =>
       [...(await world.deposits(customer.accountId)), ...(await world.deposits(other.accountId))].map(

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type FakeChain, fakeChain } from '../chain/fake-chain.ts'
+import { demandRescan } from './chain-cursor-store.ts'
 import { expireInvoices } from './expire-invoices.ts'
 import { type Customer, fakeSettings, type PaymentsWorld, paymentsWorld, usd } from './testing.ts'
 import { depositWatcher } from './watch-deposits.ts'
@@ -120,6 +121,34 @@ test('behavior: nodes that lack the newest block when they are asked for it are 
   isLacking = false
   await watch()
   expect(await world.deposits()).toMatchObject([{ status: 'seen' }])
+})
+
+test('behavior: looked through again at the wish of the operator, a token that was added later is found from then on', async () => {
+  const customer = await world.customer()
+  const to = await customer.address()
+  const before = depositWatcher(world.services, {
+    settings: { ...base, tokens: base.tokens.slice(0, 1) },
+    port: chain.port,
+  })
+  chain.pay('USDC', to, usd(1))
+  const early = chain.pay('USDT', to, usd(10)).blockNumber
+  chain.grow(300)
+  await before()
+  expect(await customer.balance()).toMatchObject({ available: usd(1) })
+  const { db } = world.services
+  expect(await demandRescan(db, 1, early)).toBeUndefined()
+  expect(await demandRescan(db, 8453, early)).toBe(302)
+  chain.ranges = []
+  await watch()
+  await watch()
+  expect(await customer.balance()).toMatchObject({ available: usd(11) })
+  expect(await world.deposits()).toMatchObject([{ credits: 1 }, { credits: 1 }])
+  // Once: the next look goes on at the head.
+  chain.grow(1)
+  chain.ranges = []
+  await watch()
+  expect(Math.min(...chain.ranges.map(({ from }) => from))).toBeGreaterThan(200)
+  await world.expectBooksToBalance()
 })
 
 test('behavior: a deposit that no receipt proves is orphaned when its block is final, and its invoice is free', async () => {

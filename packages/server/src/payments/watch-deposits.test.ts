@@ -79,10 +79,10 @@ describe('crediting', () => {
     slow.distance = { safe: 70, finalized: 70 }
     slow.grow(100)
     const look = watcherOf(polygon, slow)
-    expect(await look()).toEqual({ behind: false, stalled: true })
+    expect(await look()).toEqual({ behind: 0, stalled: true })
     expect(await customer.balance()).toMatchObject({ available: 0n })
     slow.distance = { safe: 2, finalized: 2 }
-    expect(await look()).toEqual({ behind: false, stalled: false })
+    expect(await look()).toEqual({ behind: 0, stalled: false })
     expect(await customer.balance()).toMatchObject({ available: usd(10) })
   })
 
@@ -331,7 +331,7 @@ describe('a chain in trouble', () => {
     chain.grow(5)
     await watch()
     const lagging = fakeChain(base)
-    expect(await watcherOf(base, lagging)()).toEqual({ behind: true, stalled: false })
+    expect(await watcherOf(base, lagging)()).toEqual({ behind: 6, stalled: false })
     expect(await customer.balance()).toMatchObject({ available: usd(10) })
     expect(await world.deposits()).toMatchObject([{ status: 'credited' }])
   })

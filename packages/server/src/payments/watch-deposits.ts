@@ -19,8 +19,8 @@ export class OtherChainError extends Error {
 
 /** What one look at a chain found. */
 export interface ChainReport {
-  /** Its endpoints show less than was seen already; nothing was done. */
-  behind: boolean
+  /** How many blocks its endpoints lack of those that were seen already: then nothing was done. */
+  behind: number
   /** The chain no longer finalizes, and nothing is credited. */
   stalled: boolean
 }
@@ -45,13 +45,14 @@ export function depositWatcher(services: Services, chain: Chain) {
   return async (): Promise<ChainReport> => {
     await chain.prove?.()
     const newest = await port.newest()
-    if (newest.hash === settledAt) return { behind: false, stalled: false }
+    if (newest.hash === settledAt) return { behind: 0, stalled: false }
     settledAt = undefined
     const before = await readCursor(db, chainId)
     const heights = await chainHeights(chain, newest, before && promisedBefore(before))
     genesis ??= (await blockAt(chain, 0)).hash
     const cursor = await placeCursor(services, chain, { genesis, heights, cursor: before })
-    if (heights.head < cursor.scanned_number) return { behind: true, stalled: false }
+    const behind = cursor.scanned_number - heights.head
+    if (behind > 0) return { behind, stalled: false }
 
     const grown = await saveHeights(db, chainId, heights)
     await recheckDeposits(services, chain, heights)
@@ -73,13 +74,13 @@ export function depositWatcher(services: Services, chain: Chain) {
     if (waiting) await port.mine?.()
     // What is credited can change only with the chain.
     if (reached.hash === newest.hash && open.every(({ status }) => status !== 'seen')) settledAt = newest.hash
-    return { behind: false, stalled }
+    return { behind: 0, stalled }
   }
 }
 
 /**
  * Where to go on: after the last block that was looked through, or further back when the chain has replaced that
- * block: to what it had promised to keep, and a margin before it.
+ * block: to what it had promised to keep, and a margin before it. Or as far back as the operator wants.
  */
 async function placeCursor(
   services: Services,
@@ -100,6 +101,10 @@ async function placeCursor(
     if (!demo) return cursor
     services.log.error({ chainId, head: heights.head }, 'The demo chain lost its newest blocks')
     return goBack(services, chain, cursor, heights.head, { writeOff: true })
+  }
+  if (cursor.rescan_from !== null) {
+    services.log.info({ chainId, from: cursor.rescan_from }, 'The chain is looked through again')
+    return goBack(services, chain, cursor, cursor.rescan_from - 1, { writeOff: false })
   }
   const scanned = await chain.port.block(cursor.scanned_number)
   if (!scanned || scanned.hash === cursor.scanned_hash) return cursor
