@@ -31,9 +31,16 @@ export async function recheckDeposits(
       const isCredited = deposit.status === 'credited'
       const isDoubted = block.hash !== deposit.block_hash || (isCredited && !deposit.witnessed)
       if (isDoubted || (!isCredited && number <= final)) await judge(services, chain, deposit)
-      else if (number <= final) await markFinal(services.db, deposit)
+      else if (number <= final) await end(services, chain, deposit)
     }
   }
+}
+
+/** Its block is final: its place in it is for good what its receipts say, whatever the logs of one endpoint said last. */
+async function end(services: Services, chain: Chain, deposit: Deposit): Promise<void> {
+  const verdict = await testimonyOf(chain, deposit)
+  if (verdict.kind === 'proven') await moveDeposit(services.db, deposit.id, verdict.transfer)
+  await markFinal(services.db, deposit)
 }
 
 /** Follows what the endpoints say of a deposit: it takes two of them to take one back, as it takes two to credit it. */

@@ -14,7 +14,7 @@ type Testimony =
 /** What is to be made of what all endpoints say of a deposit. */
 export type Verdict =
   /** Two endpoints, or the only one there is, show it where it was seen; and more than do not. */
-  | { kind: 'proven' }
+  | { kind: 'proven'; transfer: TransferLog }
   /** One endpoint shows it, and no other answers. */
   | { kind: 'alone' }
   /** It is in another block now. */
@@ -32,7 +32,8 @@ export async function testimonyOf({ port }: Chain, deposit: Deposit): Promise<Ve
     answers.filter((answer) => answer && what.includes(answer.says)).length
 
   const [here, elsewhere, gone] = [count('here'), count('elsewhere'), count('gone')]
-  if (isAgreed(here, elsewhere + gone, nodes)) return { kind: 'proven' }
+  const shown = answers.flatMap((answer) => (answer?.says === 'here' ? [answer.transfer] : []))
+  if (isAgreed(here, elsewhere + gone, nodes)) return { kind: 'proven', transfer: shown[0]! }
   if (isAgreed(gone, here + elsewhere, nodes)) return { kind: 'gone' }
   const moved = answers.find((answer) => answer?.says === 'elsewhere')
   if (moved?.says === 'elsewhere' && here === 0) return { kind: 'moved', transfer: moved.transfer }
