@@ -106,6 +106,12 @@ describe('heights', () => {
     played[0]!.finalized = 950
     expect(await port.promised('finalized')).toBeUndefined()
     expect(troubles()[0]).toMatch('do not show one block 900 that is finalized')
+    // Of two that contradict each other one is away: there is no contradiction to tell of any more.
+    played[1]!.fails = down
+    expect(await port.promised('finalized')).toBeUndefined()
+    expect(troubles()).toEqual([undefined, 'connection refused'])
+    delete played[1]!.fails
+    clock += 120_000
     played[0]!.branch = 'a'
     expect(await port.promised('finalized')).toBe(900)
     expect(troubles()).toEqual([undefined, undefined])

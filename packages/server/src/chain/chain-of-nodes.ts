@@ -125,10 +125,10 @@ export function chainOfNodes(
 
     async promised(tag) {
       const said = (await answersOf((node) => node.block(tag))).map(({ answer }) => answer)
+      disagreements.delete(tag)
       if (nodes.length === 1) return said[0]?.number
       if (said.length < 2) return undefined
       const number = agreedHeight(said.map((block) => block.number))
-      disagreements.delete(tag)
       if (await isOneBlock(number, said)) return number
       disagreements.set(tag, `the endpoints do not show one block ${number} that is ${tag}`)
       return undefined

@@ -1,6 +1,5 @@
 import type { Hex } from 'viem'
-import type { Chain } from './chain-port.ts'
-import { ChainUnavailableError } from './chain-port.ts'
+import { type Chain, ChainUnavailableError } from './chain-port.ts'
 import type { ChainSettings } from './chain-settings.ts'
 import { checkChain } from './check-chain.ts'
 import { openGasWallet } from './gas-wallet.ts'

@@ -61,8 +61,9 @@ export async function migrate(pool: pg.Pool, { only }: { only?: string[] } = {})
 export const migrationNames = async () =>
   (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
 
-/** The role that owns the ledger, and which of its rights a role has that may only take it on purpose. */
+/** Owns the tables of the ledger; nobody logs in as it. */
 export const LEDGER_ROLE = 'coinrack_ledger'
+/** Its rights are had only where it is taken on purpose, by `set role`. */
 const MEMBERSHIP = 'with inherit false, set true'
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const NOT_PERMITTED = '42501'

@@ -22,9 +22,9 @@ const ACCOUNTS_ON_ONE_WORD = 10n
 
 /**
  * Credits a seen deposit when the confirmation policy allows it: status, ledger and invoice in one transaction, once.
- * @param policy the chain's own when left out
  * Two endpoints have to show it, or the only one there is. While no other answers, the word of one is good for small
  * amounts, which another has to confirm later.
+ * @param policy the chain's own when left out
  * @returns what the policy said; it is not enough either while too few endpoints show the deposit
  */
 export async function creditDeposit(
