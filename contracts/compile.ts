@@ -4,6 +4,7 @@ import solc from 'solc'
 const sources = [
   'Forwarder.sol',
   'ForwarderFactory.sol',
+  'test-tokens/HostileToken.sol',
   'test-tokens/MintedToken.sol',
   'test-tokens/SignedToken.sol',
   'test-tokens/TestPYUSD.sol',
@@ -19,12 +20,36 @@ const settings = {
   evmVersion: 'shanghai',
   optimizer: { enabled: true, runs: 1000 },
   metadata: { appendCBOR: false, bytecodeHash: 'none' },
-  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+  outputSelection: {
+    '*': {
+      '*': [
+        'abi',
+        'evm.bytecode.object',
+        'evm.deployedBytecode.object',
+        'evm.deployedBytecode.immutableReferences',
+      ],
+    },
+  },
 }
 
 type Output = {
   errors?: { severity: string; formattedMessage: string }[]
-  contracts: Record<string, Record<string, { abi: unknown; evm: { bytecode: { object: string } } }>>
+  contracts: Record<string, Record<string, Compiled>>
+}
+
+type Compiled = {
+  abi: unknown
+  evm: {
+    bytecode: { object: string }
+    deployedBytecode: { object: string; immutableReferences: Record<string, { start: number }[]> }
+  }
+}
+
+type Contract = {
+  abi: unknown
+  bytecode: string
+  /** For contracts with one immutable: their code on a chain, and the bytes at which the immutable, a word, belongs. */
+  deployed?: { bytecode: string; immutableAt: number[] }
 }
 
 /**
@@ -43,10 +68,20 @@ export function compileContracts(): string {
   const output: Output = JSON.parse(solc.compile(JSON.stringify(input)))
   if (output.errors?.length) throw new Error(output.errors.map((error) => error.formattedMessage).join('\n'))
 
-  const contracts: Record<string, { abi: unknown; bytecode: string }> = {}
+  const contracts: Record<string, Contract> = {}
   for (const inFile of Object.values(output.contracts)) {
     for (const [name, { abi, evm }] of Object.entries(inFile)) {
-      if (evm.bytecode.object) contracts[name] = { abi, bytecode: `0x${evm.bytecode.object}` }
+      const { object, immutableReferences } = evm.deployedBytecode
+      const [immutable, ...others] = Object.values(immutableReferences)
+      if (!evm.bytecode.object) continue
+      contracts[name] = {
+        abi,
+        bytecode: `0x${evm.bytecode.object}`,
+        ...(immutable &&
+          !others.length && {
+            deployed: { bytecode: `0x${object}`, immutableAt: immutable.map(({ start }) => start) },
+          }),
+      }
     }
   }
   return [

@@ -2,17 +2,22 @@
 pragma solidity 0.8.37;
 
 /// @title The books of a test token: balances, allowances, and a minter set at deployment
+/// @notice The minter can pause all transfers and block addresses, as the issuers of the real tokens can.
 abstract contract MintedToken {
     uint8 public constant decimals = 6;
     address public immutable minter;
     uint256 public totalSupply;
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(address => uint256)) public allowance;
+    bool public paused;
+    mapping(address => bool) internal blocked;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Approval(address indexed owner, address indexed spender, uint256 value);
 
     error NotMinter();
+    error Paused();
+    error Blocked(address account);
     error InsufficientBalance();
     error InsufficientAllowance();
 
@@ -30,13 +35,23 @@ abstract contract MintedToken {
         _mint(to, value);
     }
 
+    function pause() external onlyMinter {
+        paused = true;
+    }
+
+    function unpause() external onlyMinter {
+        paused = false;
+    }
+
     function _mint(address to, uint256 value) private {
         totalSupply += value;
         balanceOf[to] += value;
         emit Transfer(address(0), to, value);
     }
 
-    function _transfer(address from, address to, uint256 value) internal {
+    function _transfer(address from, address to, uint256 value) internal virtual {
+        if (paused) revert Paused();
+        if (blocked[from]) revert Blocked(from);
         if (balanceOf[from] < value) revert InsufficientBalance();
         balanceOf[from] -= value;
         balanceOf[to] += value;

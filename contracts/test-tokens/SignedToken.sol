@@ -149,4 +149,10 @@ abstract contract SignedToken is MintedToken {
         address recovered = ecrecover(digest, v, r, s);
         if (recovered == address(0) || recovered != signer) revert InvalidSignature();
     }
+
+    /// A blocked address cannot be paid either.
+    function _transfer(address from, address to, uint256 value) internal override {
+        if (blocked[to]) revert Blocked(to);
+        super._transfer(from, to, value);
+    }
 }

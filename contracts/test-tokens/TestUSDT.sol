@@ -21,6 +21,19 @@ contract TestUSDT is MintedToken {
         basisPointsRate = basisPoints;
     }
 
+    /// A blocked address can still be paid, and what is paid to it is stuck there.
+    function isBlackListed(address account) external view returns (bool) {
+        return blocked[account];
+    }
+
+    function addBlackList(address account) external onlyMinter {
+        blocked[account] = true;
+    }
+
+    function removeBlackList(address account) external onlyMinter {
+        blocked[account] = false;
+    }
+
     function transfer(address to, uint256 value) external {
         _transferLessFee(msg.sender, to, value);
     }

@@ -4,16 +4,14 @@ import type { ChainSettings } from './chain-settings.ts'
 import { checkChain } from './check-chain.ts'
 import type { DemoChains } from './demo-chains.ts'
 import { forwarderFactoryAddress } from './forwarder-factory.ts'
-import { startTestChains } from './testing.ts'
+import { asProduction, startTestChains, testWallet } from './testing.ts'
 
 let demo: DemoChains
-/** As a production chain: its treasury is a contract. */
 let good: ChainSettings
 
 beforeAll(async () => {
   demo = await startTestChains()
-  const chain = demo.chains[1]!
-  good = { ...chain, treasury: forwarderFactoryAddress(chain.treasury) }
+  good = await asProduction(demo.chains[1]!, demo.demo.faucet_key)
 })
 afterAll(() => demo.stop())
 
@@ -33,6 +31,19 @@ test('error: no endpoint answers', async () => {
 
 test('error: a treasury without code', async () => {
   await expect(checkChain(demo.chains[1]!)).rejects.toThrow('must be a multisig')
+})
+
+test('error: deposit addresses whose factory nobody has deployed, or that is another contract', async () => {
+  const { address: treasury } = good.tokens[0]!
+  const factory = forwarderFactoryAddress(treasury)
+  await expect(checkChain({ ...good, treasury })).rejects.toThrow(
+    new RegExp(`forwarder factory is not at ${factory} yet: npm run operator -- treasury deploy ethereum`),
+  )
+  const { client } = testWallet(good, demo.demo.faucet_key)
+  await client.request({ method: 'anvil_setCode' as never, params: [factory, '0x00'] as never })
+  await expect(checkChain({ ...good, treasury })).rejects.toThrow(
+    `forwarder factory at ${factory} is another contract`,
+  )
 })
 
 test('error: an endpoint of another chain', async () => {

@@ -2,6 +2,7 @@ import { type Address, createPublicClient, fallback, http, parseAbi, type Transp
 import { ChainUnavailableError } from './chain-port.ts'
 import type { ChainSettings, TokenSettings } from './chain-settings.ts'
 import { deterministicDeployer } from './deterministic-deployer.ts'
+import { forwarderContracts } from './forwarder-factory.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -23,8 +24,8 @@ export class ChainSettingsError extends Error {
 }
 
 /**
- * Asks the chain itself whether its settings are true: chain id, treasury, deployer, and of each token its code,
- * decimals and symbol. Nothing is guessed: a service whose settings fail this must not start. Endpoints that do not
+ * Asks the chain itself whether its settings are true: chain id, treasury, deployer, the contracts behind deposit
+ * addresses, and of each token its code, decimals and symbol. Nothing is guessed: a service whose settings fail this must not start. Endpoints that do not
  * answer now are left to be checked when they do.
  * @throws ChainSettingsError with all that is wrong; ChainUnavailableError when no endpoint answers
  */
@@ -56,7 +57,10 @@ export async function checkChain(settings: ChainSettings): Promise<void> {
 }
 
 /** What the contracts of a chain say against its settings. */
-async function problemsOf({ treasury, tokens }: ChainSettings, endpoints: Transport[]): Promise<string[]> {
+async function problemsOf(
+  { network, treasury, tokens }: ChainSettings,
+  endpoints: Transport[],
+): Promise<string[]> {
   const problems: string[] = []
   const client = createPublicClient({ transport: fallback(endpoints) })
   const hasCode = async (address: Address) => ((await client.getCode({ address })) ?? '0x') !== '0x'
@@ -66,6 +70,15 @@ async function problemsOf({ treasury, tokens }: ChainSettings, endpoints: Transp
   }
   if (!(await hasCode(deterministicDeployer))) {
     problems.push(`the deployer ${deterministicDeployer} is missing, so forwarders cannot be deployed`)
+  }
+  for (const { name, address, code } of forwarderContracts(treasury)) {
+    const there = await client.getCode({ address })
+    if (there === code) continue
+    problems.push(
+      there
+        ? `the ${name} at ${address} is another contract`
+        : `the ${name} is not at ${address} yet: npm run operator -- treasury deploy ${network} prepares the transaction that puts it there`,
+    )
   }
   for (const token of tokens) {
     if (!(await hasCode(token.address))) {

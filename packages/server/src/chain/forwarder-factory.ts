@@ -1,6 +1,15 @@
-import { type Address, encodeDeployData, getContractAddress, type Hex, zeroHash } from 'viem'
+import {
+  type Address,
+  encodeDeployData,
+  getContractAddress,
+  type Hex,
+  hexToBytes,
+  pad,
+  toHex,
+  zeroHash,
+} from 'viem'
 import { deterministicAddress } from './deterministic-deployer.ts'
-import { ForwarderFactory } from './generated/contracts.ts'
+import { Forwarder, ForwarderFactory } from './generated/contracts.ts'
 
 /** What puts the forwarder factory of a treasury on a chain, by the deterministic deployer. */
 export function forwarderFactoryCode(treasury: Address): Hex {
@@ -15,4 +24,24 @@ export function forwarderFactoryAddress(treasury: Address): Address {
 /** The forwarder that all clones of a factory delegate to: the first contract that the factory made. */
 export function forwarderImplementation(factory: Address): Address {
   return getContractAddress({ from: factory, nonce: 1n })
+}
+
+/** The contracts that deposit addresses rely on, with the code that they have once they are on a chain. */
+export function forwarderContracts(treasury: Address): { name: string; address: Address; code: Hex }[] {
+  const factory = forwarderFactoryAddress(treasury)
+  const implementation = forwarderImplementation(factory)
+  return [
+    { name: 'forwarder factory', address: factory, code: deployedCode(ForwarderFactory, implementation) },
+    { name: 'forwarder', address: implementation, code: deployedCode(Forwarder, treasury) },
+  ]
+}
+
+/** The code of a contract on a chain, with its only immutable, an address, in it. */
+function deployedCode(
+  { deployed }: { deployed: { bytecode: Hex; immutableAt: readonly number[] } },
+  immutable: Address,
+): Hex {
+  const code = hexToBytes(deployed.bytecode)
+  for (const start of deployed.immutableAt) code.set(hexToBytes(pad(immutable)), start)
+  return toHex(code)
 }

@@ -9,10 +9,13 @@ import {
   http,
   parseAbi,
   publicActions,
+  zeroHash,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { ChainSettings, TokenSymbol } from './chain-settings.ts'
 import { type DemoChains, startDemoChains, stopDemoChains } from './demo-chains.ts'
+import { deterministicDeployment } from './deterministic-deployer.ts'
+import { forwarderFactoryAddress, forwarderFactoryCode } from './forwarder-factory.ts'
 
 /** Balance and transfer of any token, also one whose transfer returns nothing. */
 const token = parseAbi([
@@ -66,4 +69,15 @@ export function testWallet(chain: ChainSettings, key: DemoChains['demo']['faucet
         args: [owner],
       }),
   }
+}
+
+/** A demo chain as one of the production profile: its treasury is a contract, and has deposit addresses of its own. */
+export async function asProduction(
+  { demo: _ofDemo, ...chain }: ChainSettings,
+  key: DemoChains['demo']['faucet_key'],
+): Promise<ChainSettings> {
+  const treasury = forwarderFactoryAddress(chain.treasury)
+  const code = forwarderFactoryCode(treasury)
+  await testWallet(chain, key).send(deterministicDeployment(code, zeroHash))
+  return { ...chain, treasury }
 }

@@ -4,9 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ChainSettings } from '../chain/chain-settings.ts'
 import { ChainSettingsError } from '../chain/check-chain.ts'
 import type { DemoChains } from '../chain/demo-chains.ts'
-import { forwarderFactoryAddress } from '../chain/forwarder-factory.ts'
 import { openChain } from '../chain/open-chain.ts'
-import { startTestChains, testWallet } from '../chain/testing.ts'
+import { asProduction, startTestChains, testWallet } from '../chain/testing.ts'
 import { createMetrics } from '../metrics.ts'
 import { createReadiness } from '../readiness.ts'
 import { startTestService } from '../testing.ts'
@@ -69,9 +68,7 @@ test('behavior: beside one that hangs money is credited soon, and the one that h
 })
 
 test('behavior: a chain that nobody could be asked about at the start is offered once its settings are proven', async () => {
-  const [chain] = demo.chains
-  const treasury = forwarderFactoryAddress(chain!.treasury)
-  const real = { ...chain!, treasury, demo: false }
+  const real = await asProduction(demo.chains[0]!, demo.demo.faucet_key)
   await expect(openChain({ ...real, chainId: 1 }, undefined)).rejects.toThrow(ChainSettingsError)
   expect(
     (await openChain({ ...real, rpcUrls: [silentUrl, ...real.rpcUrls] }, undefined)).prove,
