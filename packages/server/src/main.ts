@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
-import { readFile } from 'node:fs/promises'
 import { osImages } from '@coinrack/compute/images/catalog.ts'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
 import { createQemuDriver, type QemuDriver } from '@coinrack/compute/qemu/driver.ts'
@@ -18,12 +17,12 @@ import type { Catalog } from './catalog/catalog.ts'
 import { sellable } from './catalog/catalog.ts'
 import { OFFER_MS, readOffer } from './catalog/offer.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
-import { fundOnDemoChains, startDemoChains } from './chain/demo-chains.ts'
+import { configuredChains } from './chain/configured-chains.ts'
+import { fundOnDemoChains } from './chain/demo-chains.ts'
 import { depositAddress } from './chain/deposit-address.ts'
 import { forwarderFactoryAddress } from './chain/forwarder-factory.ts'
 import { openChain } from './chain/open-chain.ts'
-import { readProductionChains } from './chain/production-chains.ts'
-import { type Config, ConfigError, loadConfig } from './config.ts'
+import { ConfigError, loadConfig } from './config.ts'
 import { DataFolderError, openDataFolder } from './data-folder.ts'
 import { dataLayout } from './data-layout.ts'
 import { listenForChanges } from './database/changes.ts'
@@ -82,7 +81,7 @@ async function main(): Promise<void> {
   const startPostgres = () => startEmbeddedPostgres({ dataFolder, cacheFolder, user, onProgress: say })
   const [postgres, chains] = await Promise.all([
     config.databaseUrl ?? startPostgres().then(({ url }) => url),
-    openChains(config, user, say),
+    configuredChains(config, user, say),
   ])
   const endWatch = config.databaseUrl
     ? async () => {}
@@ -265,20 +264,6 @@ function mostWanted({ plans }: Catalog) {
   const cheapest = plans.reduce((least, plan) => (plan.price < least.price ? plan : least))
   const image = osImages.find(({ slug }) => !cheapest.images || cheapest.images.includes(slug))
   return image && { image: image.slug, vcpus: cheapest.vcpus, memoryMb: cheapest.memory_mb }
-}
-
-async function openChains(
-  config: Config,
-  user: Awaited<ReturnType<typeof serviceUser>>,
-  say: (line: string) => void,
-) {
-  const { dataFolder, cacheFolder, chainsFile } = config
-  if (config.profile === 'demo') {
-    const { chains, demo } = await startDemoChains({ dataFolder, cacheFolder, user, onProgress: say })
-    return { settings: chains, demo }
-  }
-  const settings = readProductionChains(await readFile(chainsFile!, 'utf8'))
-  return { settings, demo: undefined }
 }
 
 /** The first call counts, however often Ctrl-C is pressed. */

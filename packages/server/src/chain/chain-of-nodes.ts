@@ -145,7 +145,7 @@ export function chainOfNodes(
       readable().map((watched) => ({
         name: watched.node.name,
         block: (which) => ask(watched, (node) => node.block(which)),
-        transfers: (from, to) => ask(watched, (node) => node.transfers(from, to)),
+        transfers: (...range) => ask(watched, (node) => node.transfers(...range)),
         receipt: (txHash) => ask(watched, (node) => node.receipt(txHash)),
       })),
 

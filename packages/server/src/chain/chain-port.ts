@@ -59,9 +59,10 @@ export interface ChainNode {
   block(which: BlockTag | number): Promise<Block | undefined>
   /**
    * All transfers of accepted tokens in these blocks, both included, in order, each once.
+   * @param to leaves out those to other recipients; lower-case
    * @throws NodeLagsError rather than answer for blocks that it has not seen itself
    */
-  transfers(fromBlock: number, toBlock: number): Promise<TransferLog[]>
+  transfers(fromBlock: number, toBlock: number, to?: Hex): Promise<TransferLog[]>
   /** Undefined while the transaction is in no block. */
   receipt(txHash: Hash): Promise<TransferReceipt | undefined>
   /** Makes an empty block; demo chains only. */

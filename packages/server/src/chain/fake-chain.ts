@@ -127,11 +127,12 @@ export function fakeChain(settings: ChainSettings): FakeChain {
           const number = typeof which === 'number' ? which : Math.max(0, head() - behind[which])
           return how.block(number > head() ? undefined : showBlock(blocks[number]))
         }),
-      transfers: (from, to) =>
+      transfers: (from, to, recipient) =>
         answer(how, () => {
           fake.ranges.push({ from, to })
           if (to > head()) throw new NodeLagsError('The fake node lags')
-          return how.transfers(fake.shown(blocks.slice(from, to + 1).flatMap((block) => block.transfers)))
+          const all = blocks.slice(from, to + 1).flatMap((block) => block.transfers)
+          return how.transfers(fake.shown(all)).filter((transfer) => !recipient || transfer.to === recipient)
         }),
       receipt: (txHash) =>
         answer(how, () => {

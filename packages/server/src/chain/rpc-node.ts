@@ -7,6 +7,7 @@ import {
   http,
   numberToHex,
   type PublicClient,
+  pad,
   RpcRequestError,
 } from 'viem'
 import {
@@ -72,14 +73,19 @@ export function rpcNode({ chainId, tokens, demo }: ChainSettings, url: string): 
     if (answered !== chainId) throw new WrongAnswerError(`it is an endpoint of chain ${answered}`)
   }
 
-  async function logsOf(client: PublicClient, fromBlock: number, toBlock: number): Promise<RawLog[]> {
+  async function logsOf(
+    client: PublicClient,
+    fromBlock: number,
+    toBlock: number,
+    to?: Hex,
+  ): Promise<RawLog[]> {
     try {
       return (await client.request({
         method: 'eth_getLogs',
         params: [
           {
             address: accepted,
-            topics: [TRANSFER],
+            topics: to ? [TRANSFER, null, pad(to)] : [TRANSFER],
             fromBlock: numberToHex(fromBlock),
             toBlock: numberToHex(toBlock),
           },
@@ -88,8 +94,8 @@ export function rpcNode({ chainId, tokens, demo }: ChainSettings, url: string): 
     } catch (error) {
       if (fromBlock === toBlock || !isTooMuch(error as Error)) throw error
       const middle = Math.floor((fromBlock + toBlock) / 2)
-      const before = await logsOf(client, fromBlock, middle)
-      return before.concat(await logsOf(client, middle + 1, toBlock))
+      const before = await logsOf(client, fromBlock, middle, to)
+      return before.concat(await logsOf(client, middle + 1, toBlock, to))
     }
   }
 
@@ -127,15 +133,17 @@ export function rpcNode({ chainId, tokens, demo }: ChainSettings, url: string): 
       return block
     },
 
-    async transfers(fromBlock, toBlock) {
+    async transfers(fromBlock, toBlock, to) {
       await prove()
       const head = hexToNumber(await node.request({ method: 'eth_blockNumber' }))
       if (head < toBlock) throw new NodeLagsError(`it is at block ${head}, before ${toBlock}`)
-      const transfers = transfersIn(await logsOf(searcher, fromBlock, toBlock))
-      const other = transfers.find(({ blockNumber: at }) => at < fromBlock || at > toBlock)
+      const transfers = transfersIn(await logsOf(searcher, fromBlock, toBlock, to))
+      const other = transfers.find(
+        ({ blockNumber: at, to: of }) => at < fromBlock || at > toBlock || (to && of !== to),
+      )
       if (!other) return transfers
       throw new WrongAnswerError(
-        `it was asked for logs of blocks ${fromBlock} to ${toBlock} and showed one of ${other.blockNumber}`,
+        `it was asked for logs of blocks ${fromBlock} to ${toBlock} and showed one of ${other.blockNumber} to ${other.to}`,
       )
     },
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import type pg from 'pg'
 import { readCatalog } from '../catalog/read-catalog.ts'
+import { configuredChains } from '../chain/configured-chains.ts'
 import { type Config, ConfigError, loadConfig } from '../config.ts'
 import { DataFolderError, prepareDataFolder } from '../data-folder.ts'
 import { dataLayout } from '../data-layout.ts'
@@ -25,22 +26,29 @@ const NOBODY = { uid: 65534, gid: 65534 }
 async function main(): Promise<void> {
   const config = loadConfig(process.env, readConfigFile)
   const clock = { now: () => new Date() }
+  const random = { bytes: (length: number) => randomBytes(length) }
+  // Beside the result, which programs read.
+  const say = (line: string) => console.error(line)
   let pool: Promise<pg.Pool> | undefined
   const operator = {
     db: () => {
       pool ??= openDatabase(config)
       return pool
     },
-    installed: installed(config, () => {
-      pool ??= openBareDatabase(config)
-      return pool
-    }),
+    installed: installed(
+      config,
+      () => {
+        pool ??= openBareDatabase(config)
+        return pool
+      },
+      say,
+    ),
     catalog: (path = config.catalogFile) => readCatalog(path),
     clock,
+    random,
     images: () => openImages(config),
-    // Beside the result, which programs read.
-    say: (line: string) => console.error(line),
-    newId: idMaker(clock, { bytes: (length) => randomBytes(length) }),
+    say,
+    newId: idMaker(clock, random),
   }
   try {
     const { exitCode, stdout, stderr } = await runOperator(operator, process.argv.slice(2))
@@ -83,7 +91,11 @@ async function openBareDatabase({ dataFolder, cacheFolder, databaseUrl }: Config
 }
 
 /** The secrets that a data folder keeps where no setting has them, but for the password of its own PostgreSQL. */
-function installed(config: Config, bareDatabase: () => Promise<pg.Pool>): Installed {
+function installed(
+  config: Config,
+  bareDatabase: () => Promise<pg.Pool>,
+  say: (line: string) => void,
+): Installed {
   const { secrets: folder } = dataLayout(config.dataFolder)
   const set = {
     server: config.serverSecret,
@@ -94,6 +106,10 @@ function installed(config: Config, bareDatabase: () => Promise<pg.Pool>): Instal
   return {
     profile: config.profile,
     bareDatabase,
+    async chains() {
+      const { settings } = await configuredChains(config, await serviceUser(), say)
+      return settings
+    },
     async secrets() {
       const names = ['folder', 'server', 'deposit', 'receipt', 'x402']
       const found = names.map(async (name) => [name, set[name as keyof typeof set] ?? (await kept(name))])

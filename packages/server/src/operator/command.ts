@@ -3,7 +3,8 @@ import type { IdKind } from '@coinrack/contract/ids.ts'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import type pg from 'pg'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Clock } from '../services.ts'
+import type { ChainSettings } from '../chain/chain-settings.ts'
+import type { Clock, Random } from '../services.ts'
 
 /** What the operator's commands work on: the service's own database and files, whether it runs or not. */
 export interface Operator {
@@ -13,6 +14,7 @@ export interface Operator {
   images(): Promise<ImagePlaces>
   installed: Installed
   clock: Clock
+  random: Random
   newId(kind: IdKind): string
   /** Tells how far a long command is. */
   say(line: string): void
@@ -21,6 +23,8 @@ export interface Operator {
 /** What an installation has besides its rows, and where it is brought back to. */
 export interface Installed {
   profile: string
+  /** The chains that money is taken on; the demo's local ones are started for it. */
+  chains(): Promise<ChainSettings[]>
   /** By the name of their file in the data folder, wherever they come from. */
   secrets(): Promise<Record<string, string>>
   /** @throws RefusedError when the data folder has other secrets */
@@ -55,6 +59,8 @@ export interface Result {
   /** Money is written as decimal US dollars, times as RFC 3339. */
   json: unknown
   text: string
+  /** The command found something wrong: it ends with exit code 1. */
+  isAmiss?: boolean
 }
 
 /** The command cannot be done, and the operator is told why. */

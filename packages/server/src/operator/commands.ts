@@ -1,7 +1,7 @@
 import { accountList } from './account-list.ts'
 import { accountShow } from './account-show.ts'
 import { accountSuspend, accountUnsuspend } from './account-suspend.ts'
-import { backup } from './backup.ts'
+import { backup, backupProve } from './backup.ts'
 import { chainRescan } from './chain-rescan.ts'
 import type { Command } from './command.ts'
 import { credit } from './credit.ts'
@@ -16,6 +16,9 @@ import { reviewApprove, reviewReject } from './review-decide.ts'
 import { reviewList } from './review-list.ts'
 import { ticketClose, ticketReply } from './ticket-answer.ts'
 import { ticketList } from './ticket-list.ts'
+import { treasuryDeploy } from './treasury-deploy.ts'
+import { treasuryFlush } from './treasury-flush.ts'
+import { treasuryReconcile } from './treasury-reconcile.ts'
 
 /** All that an operator can ask for, in the order of the usage text. */
 export const commands: Command[] = [
@@ -24,8 +27,12 @@ export const commands: Command[] = [
   accountSuspend,
   accountUnsuspend,
   backup,
+  backupProve,
   restore,
   chainRescan,
+  treasuryDeploy,
+  treasuryFlush,
+  treasuryReconcile,
   credit,
   imageList,
   imageAdd,

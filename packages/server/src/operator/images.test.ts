@@ -15,7 +15,7 @@ import { readCatalog } from '../catalog/read-catalog.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import type { Operator } from './command.ts'
 import { runOperator } from './run-operator.ts'
-import { nothingInstalled } from './testing.ts'
+import { testOperator } from './testing.ts'
 
 let service: TestService
 let operator: Operator
@@ -31,11 +31,8 @@ beforeAll(async () => {
   publisher = await makePublisher()
   folder = await mkdtemp(join(tmpdir(), 'coinrack-operator-images-'))
   await runCommand('chmod', ['755', folder])
-  const { db, clock, newId } = service.services
-  operator = {
-    db: async () => db,
+  operator = testOperator(service.services, {
     catalog: (path = catalogFile) => readCatalog(path),
-    installed: nothingInstalled,
     images: async () => ({
       folder: join(folder, 'added'),
       baseImages: join(folder, 'base'),
@@ -44,9 +41,7 @@ beforeAll(async () => {
       reader: undefined,
     }),
     say: (line) => said.push(line),
-    clock,
-    newId,
-  }
+  })
   const file = join(folder, 'disk.qcow2')
   await runCommand('qemu-img', ['create', '-q', '-f', 'qcow2', file, '12G'])
   const body = await readFile(file)

@@ -13,13 +13,21 @@ export const restore: Command = {
     if (!identity) throw new RefusedError('Name the file of the private key with --identity')
     const { profile, keepSecrets, bareDatabase } = operator.installed
     const restored = await restoreBackup(
-      { db: await bareDatabase(), profile, identity: await readIdentity(identity), keepSecrets },
+      {
+        db: await bareDatabase(),
+        profile,
+        at: operator.clock.now(),
+        identity: await readIdentity(identity),
+        keepSecrets,
+      },
       await open(file!),
     )
-    const { tables, rows, madeAt } = restored
+    const { tables, rows, madeAt, proof } = restored
     return {
-      json: { file, made_at: madeAt, tables, rows },
-      text: `${rows} rows of ${tables} tables, as they were at ${madeAt}. Start the service with npm start`,
+      json: { file, made_at: madeAt, tables, rows, proof },
+      text: `${rows} rows of ${tables} tables, as they were at ${madeAt}. Start the service with npm start.
+To prove to the installation that made the backup that it can be restored, run there:
+  npm run operator -- backup prove ${proof}`,
     }
   },
 }

@@ -9,7 +9,7 @@ import { post } from '../ledger/post.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import type { Operator } from './command.ts'
 import { runOperator } from './run-operator.ts'
-import { nothingInstalled } from './testing.ts'
+import { testOperator } from './testing.ts'
 
 let service: TestService
 let operator: Operator
@@ -17,16 +17,7 @@ let folder: string
 
 beforeAll(async () => {
   service = await startTestService()
-  const { db, clock, newId } = service.services
-  operator = {
-    db: async () => db,
-    catalog: (path) => readCatalog(path),
-    images: () => Promise.reject(new Error('not here')),
-    installed: nothingInstalled,
-    say: () => {},
-    clock,
-    newId,
-  }
+  operator = testOperator(service.services, { catalog: (path) => readCatalog(path) })
   folder = await mkdtemp(join(tmpdir(), 'coinrack-operator-'))
 })
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { type Command, type Operator, RefusedError } from './command.ts'
 import { commands } from './commands.ts'
 
 export interface Outcome {
-  /** 0 done, 1 refused, 2 called wrongly. */
+  /** 0 done, 1 refused or something found amiss, 2 called wrongly. */
   exitCode: 0 | 1 | 2
   stdout: string
   stderr: string
@@ -11,7 +11,7 @@ export interface Outcome {
 
 /** Does what the words of a command line ask for. */
 export async function runOperator(operator: Operator, words: string[]): Promise<Outcome> {
-  const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+  const command = commandOf(words)
   if (!command || words.includes('--help')) return help(command, words)
   const rest = words.slice(command.name.split(' ').length)
   let call: ReturnType<typeof readCall>
@@ -21,13 +21,23 @@ export async function runOperator(operator: Operator, words: string[]): Promise<
     return { exitCode: 2, stdout: '', stderr: `${(error as Error).message}\n\n${usageOf(command)}` }
   }
   try {
-    const { json, text } = await command.run(operator, call.args, call.options)
-    return { exitCode: 0, stdout: call.asJson ? JSON.stringify(json, null, 2) : text, stderr: '' }
+    const { json, text, isAmiss } = await command.run(operator, call.args, call.options)
+    return {
+      exitCode: isAmiss ? 1 : 0,
+      stdout: call.asJson ? JSON.stringify(json, null, 2) : text,
+      stderr: '',
+    }
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error
     return { exitCode: 1, stdout: '', stderr: error.message }
   }
 }
+
+/** The longest name that the words begin with: "backup prove" is no backup to a file called prove. */
+const commandOf = (words: string[]): Command | undefined =>
+  commands
+    .filter(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+    .sort((one, other) => other.name.length - one.name.length)[0]
 
 /** A negative number is an argument here, where `parseArgs` would see options: it is hidden from it by a mark. */
 const MARK = '\u0000'

@@ -1,11 +1,29 @@
-import type { Installed } from './command.ts'
+import type { Services } from '../services.ts'
+import type { Installed, Operator } from './command.ts'
 
 const missing = () => Promise.reject(new Error('Not here'))
 
 /** For commands that need nothing but rows. */
-export const nothingInstalled: Installed = {
+const nothingInstalled: Installed = {
   profile: 'demo',
+  chains: missing,
   secrets: missing,
   keepSecrets: missing,
   bareDatabase: missing,
 }
+
+/** An operator of a service under test. What it is not given fails when a command asks for it. */
+export const testOperator = (
+  { db, clock, random, newId }: Services,
+  { installed, ...given }: Partial<Omit<Operator, 'installed'>> & { installed?: Partial<Installed> } = {},
+): Operator => ({
+  db: async () => db,
+  catalog: missing,
+  images: missing,
+  installed: { ...nothingInstalled, ...installed },
+  say: () => {},
+  clock,
+  random,
+  newId,
+  ...given,
+})

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runOperator } from '../operator/run-operator.ts'
-import { nothingInstalled } from '../operator/testing.ts'
+import { testOperator } from '../operator/testing.ts'
 import { sendQueuedMail } from '../queue-mail.ts'
 import { startTestService, type TestService } from '../testing.ts'
 
@@ -10,15 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const operator = (...words: string[]) => {
-  const { db, clock, newId } = service.services
-  const catalog = async () => service.services.catalog
-  const images = async (): Promise<never> => {
-    throw new Error('Tickets have no images')
-  }
-  const installed = nothingInstalled
-  return runOperator({ db: async () => db, catalog, images, installed, say: () => {}, clock, newId }, words)
-}
+const operator = (...words: string[]) => runOperator(testOperator(service.services), words)
 async function opened() {
   const { token, accountId } = await service.customer()
   const ask = (method: 'GET' | 'POST', path: string, body?: object) =>

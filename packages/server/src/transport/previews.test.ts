@@ -6,7 +6,7 @@ import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { runOperator } from '../operator/run-operator.ts'
-import { nothingInstalled } from '../operator/testing.ts'
+import { testOperator } from '../operator/testing.ts'
 import { type Buyer, buyerOf } from '../sandboxes/testing.ts'
 import { startTestService, type TestService } from '../testing.ts'
 import { previewAddress, previewPath } from './preview-address.ts'
@@ -190,11 +190,7 @@ describe('a public port', () => {
 
 describe('a port that the operator takes off', () => {
   const operate = async (...words: string[]) => {
-    const { db, clock, newId } = service.services
-    const nowhere = () => Promise.reject(new Error('not here'))
-    const files = { catalog: nowhere, images: nowhere, installed: nothingInstalled }
-    const operator = { db: async () => db, clock, newId, ...files, say: () => {} }
-    const { exitCode, stdout, stderr } = await runOperator(operator, words)
+    const { exitCode, stdout, stderr } = await runOperator(testOperator(service.services), words)
     return { exitCode, said: stdout || stderr }
   }
   const codeNow = async () => (await (await fetch(pathUrl())).json()).code

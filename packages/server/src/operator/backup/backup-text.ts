@@ -18,6 +18,8 @@ export const BackupHead = z.strictObject({
   profile: z.string(),
   /** Of the schema, by name. */
   migrations: z.record(z.string(), z.string()),
+  /** Only who restores the backup learns it; the database keeps its hash. */
+  proof: z.string(),
   /** By the name of their file. */
   secrets: z.record(z.string(), z.string()),
   /** Those that belong to no column: their last value. */

@@ -14,9 +14,9 @@ import { createMetrics } from '../../metrics.ts'
 import { createReadiness } from '../../readiness.ts'
 import { startTestService, type TestService } from '../../testing.ts'
 import { createTestWorld } from '../../testing-world.ts'
-import { type Installed, type Operator, RefusedError } from '../command.ts'
+import { type Installed, RefusedError } from '../command.ts'
 import { runOperator } from '../run-operator.ts'
-import { nothingInstalled } from '../testing.ts'
+import { testOperator } from '../testing.ts'
 
 const secrets = {
   folder: 'f'.repeat(64),
@@ -90,19 +90,8 @@ async function emptyDatabase(): Promise<pg.Pool> {
   return pool
 }
 
-function run(installed: Partial<Installed>, ...words: string[]) {
-  const { db, clock, newId } = service.services
-  const operator: Operator = {
-    db: async () => db,
-    catalog: () => Promise.reject(new Error('Not here')),
-    images: () => Promise.reject(new Error('Not here')),
-    installed: { ...nothingInstalled, ...installed },
-    say: () => {},
-    clock,
-    newId,
-  }
-  return runOperator(operator, words)
-}
+const run = (installed: Partial<Installed>, ...words: string[]) =>
+  runOperator(testOperator(service.services, { installed }), words)
 const make = (to = file) => run({ secrets: async () => secrets }, 'backup', to, '--to', recipient)
 async function bring(
   from: string,
@@ -128,7 +117,8 @@ test('default: what is restored is what was there, to the byte; tokens, addresse
   expect(stdout).toMatch(/rows of \d+ tables, as they were at 2026-01-31T12:00:00.000Z/)
   expect(kept).toEqual([secrets])
   const after = await snapshot(db)
-  const { schema_migration: _then, ...rows } = before
+  // Of itself it has only that it was begun.
+  const { schema_migration: _then, backup: _one, ...rows } = before
   expect(after).toMatchObject(rows)
   await expectBooksToBalance(db)
 
@@ -175,6 +165,22 @@ test('behavior: it is of one moment, whatever is written meanwhile', async () =>
   const { exitCode, db } = await bring(busy, {})
   expect(exitCode).toBe(0)
   await expectBooksToBalance(db)
+})
+
+test('behavior: who has restored it proves so where it was made', async () => {
+  const proven = join(folder, 'proven.age')
+  await make(proven)
+  const { db } = service.services
+  const restored = (of: pg.Pool) => of.query('select from backup where restored_at is not null')
+  expect((await restored(db)).rowCount).toBe(0)
+  const { stdout, db: other } = await bring(proven, {})
+  expect((await restored(other)).rowCount).toBe(1)
+
+  const [, code] = /operator -- backup prove ([0-9a-f]{20})$/m.exec(stdout)!
+  expect(await run({}, 'backup', 'prove', '0'.repeat(20))).toMatchObject({ exitCode: 1 })
+  const done = await run({}, 'backup', 'prove', code!)
+  expect(done).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('can be restored') })
+  expect((await restored(db)).rowCount).toBe(1)
 })
 
 describe('error: a backup', () => {

@@ -8,6 +8,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { ensureLedgerRole, LEDGER_ROLE, migrate, migrationNames } from '../../database/migrate.ts'
 import { RefusedError } from '../command.ts'
 import { BackupEnd, BackupHead, END_OF_ROWS, type Table, TableHead, tablesOf } from './backup-text.ts'
+import { proveBackup } from './proven-backup.ts'
 import { readLines } from './read-lines.ts'
 import type { BackupSize } from './write-backup.ts'
 
@@ -19,6 +20,7 @@ export interface RestoreTo {
   /** A database that nobody has used. */
   db: pg.Pool
   profile: string
+  at: Date
   /** Private key of age, `AGE-SECRET-KEY-1...`. */
   identity: string
   /** Told the secrets before the rows are there for good. */
@@ -33,7 +35,7 @@ export interface RestoreTo {
 export async function restoreBackup(
   to: RestoreTo,
   file: ReadStream,
-): Promise<BackupSize & { madeAt: string }> {
+): Promise<BackupSize & { madeAt: string; proof: string }> {
   const lines = readLines(await plain(file, to.identity))
   const head = await headOf(lines, to)
   await demandEmpty(to.db)
@@ -50,7 +52,8 @@ export async function restoreBackup(
     await to.keepSecrets(head.secrets)
     await client.query('commit')
     await migrate(to.db)
-    return { ...size, madeAt: head.made_at }
+    await proveBackup(to.db, head.proof, to.at)
+    return { ...size, madeAt: head.made_at, proof: head.proof }
   } finally {
     await client.end()
   }

@@ -16,6 +16,8 @@ export interface BackupOf {
   /** By the name of their file in the data folder. */
   secrets: Record<string, string>
   madeAt: Date
+  /** Shown by the restore, as proof that it was done. */
+  proof: string
   /** Public key of age (https://age-encryption.org/v1), `age1...`: only its private half opens the backup. */
   recipient: string
 }
@@ -73,7 +75,7 @@ async function* linesOf(client: pg.Client, of: BackupOf, size: BackupSize): Asyn
   yield line({ ...size })
 }
 
-async function headOf(client: pg.Client, { profile, secrets, madeAt }: BackupOf): Promise<BackupHead> {
+async function headOf(client: pg.Client, { profile, secrets, madeAt, proof }: BackupOf): Promise<BackupHead> {
   const migrations = await client.query<{ name: string; hash: string }>(
     'select name, hash from schema_migration order by name',
   )
@@ -89,6 +91,7 @@ async function headOf(client: pg.Client, { profile, secrets, madeAt }: BackupOf)
     version: VERSION,
     made_at: madeAt.toISOString(),
     profile,
+    proof,
     migrations: Object.fromEntries(migrations.rows.map(({ name, hash }) => [name, hash])),
     secrets,
     sequences: Object.fromEntries(
