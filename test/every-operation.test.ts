@@ -112,6 +112,18 @@ const makeResource: Record<Resource, () => Promise<string>> = {
   snapshot: async () =>
     (await service.ask('POST', `/sandboxes/${owned.sandbox}/snapshots`, { token: owner.token, body: {} }))
       .body.snapshot.id,
+  refund: async () => {
+    const id = service.services.newId('refund')
+    await service.services.db.query(
+      `with held as (
+         insert into hold (id, account_id, amount, purpose, created_at) values ($1, $2, 1, $1, $3) returning id
+       )
+       insert into refund (id, account_id, chain_id, token, token_address, address, amount, signature, hold_id, cancel_until, created_at)
+       select $1, $2, 8453, 'USDC', '0x0', '0x0', 1, $1, id, $3, $3 from held`,
+      [id, owner.accountId, service.clock.now()],
+    )
+    return id
+  },
   webhook: async () =>
     (await service.ask('POST', '/webhooks', { token: owner.token, body: { url: 'https://rackmail.net/' } }))
       .body.webhook.id,

@@ -52,6 +52,10 @@ export const errors = {
     status: 403,
     fix: 'Wait for another day when "cap" is per_day, or let the token in "raised_by" raise the budget with update_token.',
   },
+  proof_too_old: {
+    status: 403,
+    fix: 'Prove the mailbox with request_login_code and verify_login_code, and repeat the call with the new token within 10 minutes.',
+  },
   token_not_below: { status: 403, fix: 'Use a token of a login, or one above the token that is meant.' },
   child_token: { status: 403, fix: 'Use the token of a login: login, or verify_login_code.' },
   not_found: { status: 404, fix: 'Check the identifier; the list operations show the ones you have.' },
@@ -77,6 +81,15 @@ export const errors = {
     status: 409,
     fix: 'Ask again once get_invoice says paid and what it is for was delivered.',
   },
+  refund_open: {
+    status: 409,
+    fix: 'Wait until it is closed, or take it back with cancel_refund; list_refunds shows it.',
+  },
+  refund_repeated: {
+    status: 409,
+    fix: 'Ask for new terms with get_refund_terms, and sign those: a signature is good for one refund.',
+  },
+  refund_closed: { status: 409, fix: 'Read with get_refund how far it is; it can no longer be cancelled.' },
   service_busy: {
     status: 409,
     fix: 'Wait with get_vps_status until the service is active or stopped; a suspended one goes on after renew_service.',
@@ -134,6 +147,31 @@ export const errors = {
   invalid_input: { status: 422, fix: 'Correct the fields named in "details" and send the request again.' },
   invalid_email: { status: 422, fix: 'Send an address of the form name@domain.tld.' },
   reserved_email: { status: 422, fix: 'Use a mailbox of your own; this address is reserved.' },
+  refund_too_much: {
+    status: 422,
+    fix: 'Ask for at most what get_refund_terms shows as refundable; payments that are not final yet count later.',
+  },
+  refund_other_chain: {
+    status: 422,
+    fix: 'Choose a network and token on which money came to this account; get_refund_terms shows them.',
+  },
+  refund_signature_invalid: {
+    status: 422,
+    fix: 'Sign the typed data of get_refund_terms with the key of the address, and send the same fields with it.',
+  },
+  refund_signature_expired: { status: 422, fix: 'Ask for new terms with get_refund_terms, and sign those.' },
+  refund_to_token: {
+    status: 422,
+    fix: 'Name the address of a wallet of yours: this one belongs to a token or to this service, and money would be lost there.',
+  },
+  refund_to_contract: {
+    status: 422,
+    fix: 'Name the address of a wallet with a key of its own: no contract can prove by a signature that it can move the money on.',
+  },
+  refund_address_blocked: {
+    status: 422,
+    fix: 'Name another address, or another token: the issuer of this one refuses payments to the address now.',
+  },
   unknown_product: { status: 422, fix: 'Use a slug from list_plans.' },
   no_own_address: {
     status: 422,

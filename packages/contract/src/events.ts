@@ -14,6 +14,14 @@ const DelegationTold = z.object({
   email: z.string(),
 })
 
+const RefundTold = z.object({
+  refund_id: Id('refund'),
+  amount: Usd,
+  network: z.string(),
+  token: z.string(),
+  address: z.string(),
+})
+
 const PaidTime = z.object({ service_id: Id('service'), hostname: z.string(), paid_until: Timestamp })
 
 const SandboxTold = z.object({
@@ -47,6 +55,12 @@ export const eventTypes = {
     runs_out_at: Timestamp,
     threshold_hours: z.number().int(),
   }),
+  /** Until cancel_until it can be taken back. */
+  'refund.requested': RefundTold.extend({ cancel_until: Timestamp }),
+  'refund.cancelled': RefundTold,
+  'refund.approved': RefundTold,
+  'refund.rejected': RefundTold.extend({ reason: z.string() }),
+  'refund.sent': RefundTold.extend({ tx_hash: z.string() }),
   'invoice.paid': z.object({ invoice_id: Id('invoice'), amount: Usd }),
   /** The money came and is on the balance, but what the invoice was for could not be begun. */
   'invoice.settled_to_balance': z.object({

@@ -21,6 +21,7 @@ export const idPrefixes = {
   delegation: 'dlg',
   sandbox: 'sbx',
   task: 'tsk',
+  refund: 'rfd',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

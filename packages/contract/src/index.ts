@@ -13,6 +13,7 @@ import { network } from './network.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
 import { receipts } from './receipts.ts'
+import { refunds } from './refunds.ts'
 import { sandboxFiles } from './sandbox-files.ts'
 import { sandboxPorts } from './sandbox-ports.ts'
 import { sandboxWork } from './sandbox-work.ts'
@@ -57,6 +58,7 @@ export const operations = {
   ...about('Balance', balance),
   ...about('Balance', invoices),
   ...about('Balance', receipts),
+  ...about('Balance', refunds),
   ...about('VPS', orders),
   ...about('VPS', vps),
   ...about('VPS', billing),

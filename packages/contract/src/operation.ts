@@ -30,6 +30,7 @@ export type Resource =
   | 'delegation'
   | 'sandbox'
   | 'snapshot'
+  | 'refund'
 
 /**
  * One thing that a caller may ask of the service, as data: no handler, no framework.

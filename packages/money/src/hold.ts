@@ -1,3 +1,4 @@
+import type { HouseAccount } from './chart-of-accounts.ts'
 import type { Posting } from './posting.ts'
 
 /**
@@ -14,6 +15,11 @@ export const reserve = (amount: bigint): Posting[] => [
 /** Gives a reserved amount back. */
 export const release = (amount: bigint): Posting[] => [
   { from: 'customer.held', to: 'customer.available', amount },
+]
+
+/** Pays a reserved amount out of a treasury. */
+export const payOut = (amount: bigint, treasury: HouseAccount): Posting[] => [
+  { from: 'customer.held', to: treasury, amount },
 ]
 
 /** Turns a reserved amount into revenue. */

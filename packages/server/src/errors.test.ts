@@ -330,6 +330,7 @@ describe('what is not there', () => {
     delegation: 'list_delegations',
     sandbox: 'list_sandboxes',
     snapshot: 'list_sandbox_snapshots',
+    refund: 'list_refunds',
   }
 
   test('error: every tool leads to the list of what it is about', async () => {

@@ -43,6 +43,7 @@ const nextSteps: Partial<Record<ErrorCode, NextStep[]>> = {
   ],
   invalid_credentials: [{ tool: 'request_login_code', why: 'Log in with a code by mail' }],
   invalid_code: [{ tool: 'request_login_code', why: 'Get a new code' }],
+  proof_too_old: [{ tool: 'request_login_code', why: 'Prove the mailbox by a new code' }],
   email_taken: [{ tool: 'request_login_code', why: 'Log in with a code by mail' }],
   insufficient_balance: [{ tool: 'topup_balance', why: 'Add money to the balance, then repeat the call' }],
   account_owes: [{ tool: 'topup_balance', why: 'Pay what is owed' }],

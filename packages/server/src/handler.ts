@@ -14,6 +14,8 @@ export interface Caller {
   scopes: Scope[]
   /** When a password, a code or a registration was last proven for this token. */
   authenticatedAt: Date
+  /** When a code from the mailbox was proven for this token; undefined for other ways in. */
+  provenAt: Date | undefined
   expiresAt: Date
   suspended: boolean
   /** While the balance of the account is low. */

@@ -37,6 +37,11 @@ import { getInvoice } from './payments/get-invoice.ts'
 import { getReceipt } from './payments/get-receipt.ts'
 import { listInvoices } from './payments/list-invoices.ts'
 import { payInvoice } from './payments/pay-invoice.ts'
+import { cancelRefund } from './payments/refunds/cancel-refund.ts'
+import { getRefund } from './payments/refunds/get-refund.ts'
+import { getRefundTerms } from './payments/refunds/get-refund-terms.ts'
+import { listRefunds } from './payments/refunds/list-refunds.ts'
+import { requestRefund } from './payments/refunds/request-refund.ts'
 import { topupBalance } from './payments/topup-balance.ts'
 import { topupByX402 } from './payments/x402/topup-by-x402.ts'
 import { createSandbox } from './sandboxes/create-sandbox.ts'
@@ -138,6 +143,11 @@ export const handlers: Handlers = {
   getInvoice,
   getReceipt,
   payInvoice,
+  getRefundTerms,
+  requestRefund,
+  listRefunds,
+  getRefund,
+  cancelRefund,
   cancelInvoice,
   orderVps,
   listOrders,

@@ -25,6 +25,7 @@ export interface ResourceRows {
   sandbox: SandboxUse
   /** Of a sandbox: those of a VPS are named beside it. */
   snapshot: { account_id: string }
+  refund: { account_id: string }
 }
 
 /** `caller` is the row of who asks, and `$2` the moment; see `account/authenticate.ts`. */
@@ -47,6 +48,7 @@ const selects: Record<Resource, string> = {
   delegation: `select account_id, revoked_at is null and delegate_id is not distinct from caller.account_id as delegated
     from delegation where id = $3`,
   sandbox: 'select account_id, state, wanted, idle_s, idle_at from sandbox where id = $3',
+  refund: 'select account_id from refund where id = $3',
   snapshot: `select account_id from sandbox_snapshot where id = $3 and status <> 'deleted'`,
 }
 
@@ -62,6 +64,7 @@ export const listOf: Record<Resource, NextStep[]> = {
   ticket: [{ tool: 'list_tickets', why: 'See your tickets' }],
   delegation: [{ tool: 'list_delegations', why: 'See your delegations' }],
   sandbox: [{ tool: 'list_sandboxes', why: 'See your sandboxes' }],
+  refund: [{ tool: 'list_refunds', why: 'See your refunds' }],
   snapshot: [{ tool: 'list_sandbox_snapshots', why: 'See the snapshots of your sandboxes' }],
 }
 

@@ -25,13 +25,14 @@ interface CallerJson {
   lineage: string[]
   scopes: Scope[]
   authenticated_at: string
+  proven_at: string | null
   expires_at: string
   suspended_at: string | null
   runs_out_at: string | null
 }
 
 const CALLER = `
-select t.id, t.account_id, t.lineage, t.scopes, t.authenticated_at, least(t.expires_at, text.good_until) as expires_at,
+select t.id, t.account_id, t.lineage, t.scopes, t.authenticated_at, t.proven_at, least(t.expires_at, text.good_until) as expires_at,
   a.suspended_at, low.runs_out_at
 from (
   select id, null::timestamptz as good_until from token where hash = $1
@@ -70,6 +71,7 @@ export async function authenticate(
       lineage: caller.lineage,
       scopes: caller.scopes,
       authenticatedAt: new Date(caller.authenticated_at),
+      provenAt: caller.proven_at === null ? undefined : new Date(caller.proven_at),
       expiresAt: new Date(caller.expires_at),
       suspended: caller.suspended_at !== null,
       balanceRunsOutAt: caller.runs_out_at === null ? undefined : new Date(caller.runs_out_at),

@@ -12,7 +12,7 @@ import { insertToken } from './token-store.ts'
 export const SESSION_MS = 365 * 86_400_000
 
 /**
- * Makes a token of the account, with every right. Its text is in the answer and nowhere else. From then on the client
+ * Makes a token of the account, with every right. `isProven` when a code from its mailbox opened it. Its text is in the answer and nowhere else. From then on the client
  * is known: strangers who guess passwords do not close it out.
  */
 export async function openSession(
@@ -20,6 +20,7 @@ export async function openSession(
   services: Services,
   row: AccountRow,
   client: string,
+  { isProven = false } = {},
 ): Promise<z.output<typeof Session>> {
   const { clock, random, newId } = services
   const now = clock.now()
@@ -32,6 +33,7 @@ export async function openSession(
     scopes,
     authenticatedAt: now,
     createdAt: now,
+    provenAt: isProven ? now : null,
     expiresAt,
   })
   await rememberClient(tx, services, row.id, client)

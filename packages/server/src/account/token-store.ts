@@ -111,6 +111,7 @@ export async function insertToken(
     scopes: readonly Scope[]
     authenticatedAt: Date
     createdAt: Date
+    provenAt?: Date | null
     expiresAt: Date
     name?: string | null
     parent?: Pick<TokenRow, 'id' | 'lineage'>
@@ -119,8 +120,8 @@ export async function insertToken(
 ): Promise<void> {
   await tx.query(
     `insert into token (id, account_id, hash, scopes, authenticated_at, created_at, expires_at, name, parent_id, lineage,
-       is_umbrella)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+       is_umbrella, proven_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       token.id,
       token.accountId,
@@ -133,6 +134,7 @@ export async function insertToken(
       token.parent?.id ?? null,
       [...(token.parent?.lineage ?? []), token.id],
       token.isUmbrella ?? false,
+      token.provenAt ?? null,
     ],
   )
 }

@@ -37,11 +37,14 @@ export const verifyLoginCode: Handler<'verifyLoginCode'> = async ({ input, clien
   if (!account) {
     const created = await createAccount(db, services, { email, emailVerifiedAt: now })
     if (!created) throw fail('invalid_code', 'The code is wrong, used or expired')
-    return { ...(await openSession(db, services, created, client)), unconfirmed_tokens: [] }
+    return {
+      ...(await openSession(db, services, created, client, { isProven: true })),
+      unconfirmed_tokens: [],
+    }
   }
   await proveMailbox(db, services, account)
   return {
-    ...(await openSession(db, services, await accountById(db, account.id), client)),
+    ...(await openSession(db, services, await accountById(db, account.id), client, { isProven: true })),
     unconfirmed_tokens: await unconfirmedTokens(db, account.id, now),
   }
 }

@@ -52,6 +52,7 @@ function open(count: number) {
           return blockOf(which === 'latest' ? how.height : how.finalized)
         }),
       transfers: () => answer(() => []),
+      payee: async () => ({ hasCode: false, isRefused: false }),
       receipt: () => answer(() => undefined),
     }
   })

@@ -147,6 +147,7 @@ export function chainOfNodes(
         block: (which) => ask(watched, (node) => node.block(which)),
         transfers: (...range) => ask(watched, (node) => node.transfers(...range)),
         receipt: (txHash) => ask(watched, (node) => node.receipt(txHash)),
+        payee: (...whom) => ask(watched, (node) => node.payee(...whom)),
       })),
 
     askAll: (question) => {

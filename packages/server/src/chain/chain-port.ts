@@ -41,6 +41,14 @@ export interface TransferReceipt {
   transfers: TransferLog[]
 }
 
+/** What a chain says of an address that is to be paid in a token. */
+export interface Payee {
+  /** It is a contract. An account that lets code act for it (EIP-7702) still has its key, and is none. */
+  hasCode: boolean
+  /** The token's issuer blocks it, or has paused the token. */
+  isRefused: boolean
+}
+
 /** No endpoint of a chain gave a usable answer. */
 export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
@@ -65,6 +73,8 @@ export interface ChainNode {
   transfers(fromBlock: number, toBlock: number, to?: Hex): Promise<TransferLog[]>
   /** Undefined while the transaction is in no block. */
   receipt(txHash: Hash): Promise<TransferReceipt | undefined>
+  /** @param payer whom the token would be paid by */
+  payee(token: Hex, payer: Hex, address: Hex): Promise<Payee>
   /** Makes an empty block; demo chains only. */
   mine?(): Promise<void>
 }

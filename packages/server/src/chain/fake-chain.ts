@@ -134,6 +134,7 @@ export function fakeChain(settings: ChainSettings): FakeChain {
           const all = blocks.slice(from, to + 1).flatMap((block) => block.transfers)
           return how.transfers(fake.shown(all)).filter((transfer) => !recipient || transfer.to === recipient)
         }),
+      payee: () => answer(how, () => ({ hasCode: false, isRefused: false })),
       receipt: (txHash) =>
         answer(how, () => {
           const receipt = receiptOf(txHash)

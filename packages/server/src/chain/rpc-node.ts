@@ -19,9 +19,12 @@ import {
 } from './chain-port.ts'
 import type { ChainSettings } from './chain-settings.ts'
 import { numberTransfers } from './number-transfers.ts'
+import { refusesToPay } from './refuses-to-pay.ts'
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+/** An account with a key that lets this code act for it (EIP-7702). */
+const DELEGATED = '0xef0100'
 const LARGEST_RESPONSE = 100 * 1024 * 1024
 const TIMEOUT_MS = 5_000
 /** Logs of many blocks take longer to find. */
@@ -158,6 +161,15 @@ export function rpcNode({ chainId, tokens, demo }: ChainSettings, url: string): 
         transfers: transfersIn(answer.logs as RawLog[]),
       }
       return receipt
+    },
+
+    async payee(token, payer, address) {
+      await prove()
+      const code = await node.getCode({ address })
+      return {
+        hasCode: code !== undefined && !code.startsWith(DELEGATED),
+        isRefused: await refusesToPay(node, token, payer, address),
+      }
     },
 
     ...(demo && {

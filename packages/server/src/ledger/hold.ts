@@ -1,4 +1,4 @@
-import { capture, release, reserve } from '@coinrack/money/index.ts'
+import { capture, type HouseAccount, payOut, release, reserve } from '@coinrack/money/index.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { returnToBudget, spendBudget, type TokenCharge } from './budget.ts'
 import { post } from './post.ts'
@@ -80,6 +80,25 @@ export async function captureHold(tx: Transaction, ending: Ending): Promise<bool
     reference: `capture:${hold.purpose}`,
     description: ending.description,
     postings: capture(hold.amount),
+    at: ending.at,
+  })
+  return true
+}
+
+/**
+ * Pays out what a hold reserved: it leaves the treasury of a token.
+ * @returns false when the hold had ended before: nothing is paid out twice
+ */
+export async function payOutHold(tx: Transaction, ending: Ending & { from: HouseAccount }): Promise<boolean> {
+  const hold = await endHold(tx, 'posted', ending, null)
+  if (!hold) return false
+  await post(tx, {
+    id: ending.transactionId,
+    kind: 'payout',
+    accountId: hold.account_id,
+    reference: `payout:${hold.purpose}`,
+    description: ending.description,
+    postings: payOut(hold.amount, ending.from),
     at: ending.at,
   })
   return true

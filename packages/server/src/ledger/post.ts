@@ -24,6 +24,8 @@ export type TransactionKind =
   /** Of sandboxes, twice a minute: charged, and held for the next minute. A statement shows their days instead. */
   | 'usage'
   | 'refund'
+  /** Left the treasury for an address of the customer's. */
+  | 'payout'
   | 'adjustment'
   | 'debt_payment'
 

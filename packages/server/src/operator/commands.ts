@@ -11,6 +11,9 @@ import { imageRemove } from './image-remove.ts'
 import { planCheck } from './plan-check.ts'
 import { planList } from './plan-list.ts'
 import { previewBlock, previewUnblock } from './preview-block.ts'
+import { refundApprove, refundReject } from './refund-decide.ts'
+import { refundList } from './refund-list.ts'
+import { refundSent } from './refund-sent.ts'
 import { restore } from './restore.ts'
 import { reviewApprove, reviewReject } from './review-decide.ts'
 import { reviewList } from './review-list.ts'
@@ -41,6 +44,10 @@ export const commands: Command[] = [
   planCheck,
   previewBlock,
   previewUnblock,
+  refundList,
+  refundApprove,
+  refundReject,
+  refundSent,
   reviewList,
   reviewApprove,
   reviewReject,

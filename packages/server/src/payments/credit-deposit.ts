@@ -12,6 +12,7 @@ import { recordEvent } from '../record-event.ts'
 import type { Services } from '../services.ts'
 import { creditPostings } from './deposit-postings.ts'
 import { type Deposit, earlyCredits, markCredited, unwitnessedCredits } from './deposit-store.ts'
+import { describeDeposit } from './describe-deposit.ts'
 import { invoiceById } from './invoice-store.ts'
 import { lockPayment } from './lock-payment.ts'
 import { prepareToPay, settleWhenCovered } from './settle-invoice.ts'
@@ -65,12 +66,13 @@ export async function creditDeposit(
     const credits = await markCredited(tx, deposit, { witnessed, at })
     if (credits === undefined) return confirmation
 
+    const invoice = invoiceId === null ? undefined : await invoiceById(tx, invoiceId)
     await post(tx, {
       id: services.newId('transaction'),
       kind: 'deposit',
       accountId: deposit.account_id,
       reference: depositReference('deposit', deposit, credits),
-      description: `${deposit.token} received on ${chain.settings.network}`,
+      description: describeDeposit(deposit, chain.settings.network, invoice),
       postings: creditPostings(deposit.amount, owed, deposit.chain_id, deposit.token),
       at,
     })

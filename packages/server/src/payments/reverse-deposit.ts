@@ -26,7 +26,7 @@ export async function reverseDeposit(services: Services, chain: Chain, deposit: 
         kind: 'deposit_reversal',
         accountId: deposit.account_id,
         reference: depositReference('reversal', deposit, before.credits),
-        description: `${deposit.token} taken back by a reorganisation of ${chain.settings.network}`,
+        description: `${deposit.token} taken back by a reorganisation of ${chain.settings.network}, transaction ${deposit.tx_hash}`,
         postings: reversalPostings(deposit.amount, available, deposit.chain_id, deposit.token),
         at: services.clock.now(),
       })

@@ -6,6 +6,7 @@ import { FileRead } from '@coinrack/contract/guest-shapes.ts'
 import { Invoice } from '@coinrack/contract/invoices.ts'
 import { FirewallRule } from '@coinrack/contract/network.ts'
 import { Order } from '@coinrack/contract/orders.ts'
+import { Refund } from '@coinrack/contract/refunds.ts'
 import { ExposedPort } from '@coinrack/contract/sandbox-ports.ts'
 import { PaidSandbox, Sandbox, SandboxSnapshot } from '@coinrack/contract/sandboxes.ts'
 import { Snapshot } from '@coinrack/contract/snapshots.ts'
@@ -32,6 +33,7 @@ const named = {
   Order,
   PaidSandbox,
   Plan,
+  Refund,
   Sandbox,
   SandboxSnapshot,
   Snapshot,

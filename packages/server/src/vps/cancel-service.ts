@@ -54,7 +54,7 @@ async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise
   await services.invoicing.cancelRenewal(tx, services, row.id)
   await tellChange(tx, services, row, { status: 'deleted' })
   const transactionId = services.newId('transaction')
-  const description = `Cancelled ${row.hostname}`
+  const description = `Order ${row.order_id}: ${row.hostname} was cancelled`
   if (row.status === 'provisioning') {
     const order = (await orderById(tx, row.order_id))!
     await releaseHold(tx, { holdId: order.hold_id!, transactionId, description, reason: 'cancelled', at })

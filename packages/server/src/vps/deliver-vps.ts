@@ -49,7 +49,7 @@ export async function failVps(services: Services, id: string, reason: string): P
     await releaseHold(tx, {
       holdId: order.hold_id!,
       transactionId: services.newId('transaction'),
-      description: `${row.hostname} could not be provisioned`,
+      description: `Order ${order.id}: ${row.hostname} could not be provisioned, ${reason}`,
       reason,
       at: services.clock.now(),
     })

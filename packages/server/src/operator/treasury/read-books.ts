@@ -19,7 +19,7 @@ export interface Received {
   waiting: bigint
 }
 
-/** What the ledger says that the treasury of one token holds for one account, and what its deposits say; micro-USD. */
+/** What the ledger says that the treasury of one token holds for one account, and what its deposits and refunds say; micro-USD. */
 export interface HeldFor {
   account_id: string
   token: string
@@ -79,7 +79,11 @@ export async function readBooks(
        ) entries
        full join (
          select account_id, token, sum(amount)::bigint as deposits
-         from deposit where chain_id = $1 and status = 'credited' group by account_id, token
+         from (
+           select account_id, token, amount from deposit where chain_id = $1 and status = 'credited'
+           union all
+           select account_id, token, -amount from refund where chain_id = $1 and status = 'sent'
+         ) moved group by account_id, token
        ) credited using (account_id, token)`,
       [chainId, `treasury.${chainId}.`],
     )

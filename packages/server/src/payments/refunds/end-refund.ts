@@ -1,0 +1,24 @@
+import type { Transaction } from '../../database/transaction.ts'
+import { releaseHold } from '../../ledger/hold.ts'
+import type { Services } from '../../services.ts'
+import { closeRefundRow, type RefundRow, refundById } from './refund-store.ts'
+import { tellRefund } from './tell-refund.ts'
+
+/** Closes a refund that is not paid: what it held is on the balance again, and the account is told. It has to be locked. */
+export async function endRefund(
+  tx: Transaction,
+  services: Pick<Services, 'newId' | 'clock'>,
+  { id, hold_id }: RefundRow,
+  as: { status: 'cancelled' } | { status: 'rejected'; reason: string },
+): Promise<void> {
+  const at = services.clock.now()
+  await releaseHold(tx, {
+    holdId: hold_id,
+    transactionId: services.newId('transaction'),
+    description: `Refund ${id} was ${as.status}`,
+    reason: as.status,
+    at,
+  })
+  await closeRefundRow(tx, id, { ...as, at })
+  await tellRefund(tx, services, await refundById(tx, id), as.status)
+}

@@ -1,0 +1,5 @@
+import type { Handler } from '../../handler.ts'
+import { refundById, refundView } from './refund-store.ts'
+
+export const getRefund: Handler<'getRefund'> = async ({ input, db }) =>
+  refundView(await refundById(db, input.refund_id))

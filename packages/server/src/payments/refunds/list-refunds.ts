@@ -1,0 +1,9 @@
+import type { Handler } from '../../handler.ts'
+import { pageOf } from '../../paging.ts'
+import { refundsOf, refundView } from './refund-store.ts'
+
+export const listRefunds: Handler<'listRefunds'> = async ({ input, caller, db }) => {
+  const { limit, cursor } = input
+  const rows = await refundsOf(db, caller.accountId, { limit: limit + 1, before: cursor })
+  return pageOf(rows, limit, refundView)
+}

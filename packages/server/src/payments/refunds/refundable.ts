@@ -1,0 +1,41 @@
+import type { TokenSymbol } from '../../chain/chain-settings.ts'
+import type { Queryable } from '../../database/transaction.ts'
+import { networkOf } from './refund-store.ts'
+
+/** What can be refunded on one network, of one token; micro-USD. */
+export interface Refundable {
+  network: ReturnType<typeof networkOf>
+  token: TokenSymbol
+  amount: bigint
+}
+
+/**
+ * What of an account's money can be refunded, by where it came: deposits that no chain takes back, less what was refunded
+ * of them, and at most what is not spent. Of the balance, what the operator gave counts as spent last, so that none of it
+ * is paid out. Networks on which nothing final came are not listed.
+ */
+export async function refundableOf(db: Queryable, accountId: string): Promise<Refundable[]> {
+  const { rows } = await db.query<{ chain_id: number; token: TokenSymbol; refundable: bigint }>(
+    `select chain_id, token, least(came - coalesce(went, 0), (
+       select greatest(0, available - greatest(0, (
+          select coalesce(-sum(amount), 0) from ledger_entry join ledger_transaction on id = transaction_id
+          where account_id = $1 and ledger_account = 'house.adjustments'
+        ))) from customer_balance where account_id = $1
+     ))::bigint as refundable
+     from (
+       select chain_id, token, sum(amount) as came from deposit
+       where account_id = $1 and status = 'credited' and final group by chain_id, token
+     ) deposits
+     left join (
+       select chain_id, token, sum(amount) as went from refund
+       where account_id = $1 and status in ('requested', 'approved', 'sent') group by chain_id, token
+     ) refunds using (chain_id, token)
+     order by chain_id, token`,
+    [accountId],
+  )
+  return rows.map(({ chain_id, token, refundable }) => ({
+    network: networkOf(chain_id),
+    token,
+    amount: refundable,
+  }))
+}
