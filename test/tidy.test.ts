@@ -113,6 +113,14 @@ describe('arrows inside the server', () => {
   const exceptions = new Set([
     // The pages of an invoice are no operation: they read it directly.
     'transport/checkout.ts -> payments/checkout-view.ts',
+    'transport/checkout-page.ts -> payments/checkout-view.ts',
+    'transport/checkout-page.ts -> payments/wallet-request.ts',
+    'transport/checkout-page.ts -> chain/wallet-chain.ts',
+    'transport/checkout-events.ts -> payments/checkout-view.ts',
+    // Nor is what pays it, which asks for no token.
+    'transport/checkout-payments.ts -> payments/checkout-view.ts',
+    'transport/checkout-payments.ts -> payments/wallet-request.ts',
+    'transport/checkout-payments.ts -> payments/x402/pay-invoice-by-x402.ts',
     // Those of a console neither; and a websocket is no operation.
     'transport/console.ts -> vps/console/console-links.ts',
     // A stream is no operation: it reads events, and sees for itself whether its token still holds.
@@ -126,7 +134,7 @@ describe('arrows inside the server', () => {
     'transport/previews.ts -> sandboxes/ask-sandbox.ts',
     'transport/previews.ts -> sandboxes/previews.ts',
     // The button of a demo page that really pays, on the demo's own chain.
-    'transport/checkout.ts -> chain/pay-from-faucet.ts',
+    'transport/checkout-payments.ts -> chain/pay-from-faucet.ts',
   ])
   const arrows = product.flatMap((source) => {
     const from = inServer(source.path)

@@ -60,7 +60,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   )
   registerDocuments(app, services)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
-  registerCheckout(app, Object.create(services, { db: { value: shared } }))
+  registerCheckout(app, Object.create(services, { db: { value: shared } }), strangers.limiter)
   registerSandboxFiles(app, services, dispatch)
   upgrades.push(registerConsole(app, services, lookups), passOn, registerPreviews(app, services, lookups))
   registerUpgrades(app, services, upgrades)

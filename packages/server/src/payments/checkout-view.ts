@@ -21,10 +21,20 @@ export interface CheckoutView {
 /** Streams are checked at least this often, should an announcement be lost. */
 const HEARTBEAT_MS = 15_000
 
+/** The invoice with this secret; undefined when there is none. */
+export const checkoutInvoice = async ({ db }: Services, secret: string): Promise<Invoice | undefined> =>
+  /^[\w-]{1,64}$/.test(secret) ? invoiceBySecret(db, secret) : undefined
+
 /** The checkout view of the invoice with this secret; undefined when there is none. */
 export async function checkoutView(services: Services, secret: string): Promise<CheckoutView | undefined> {
-  const invoice = /^[\w-]{1,64}$/.test(secret) ? await invoiceBySecret(services.db, secret) : undefined
+  const invoice = await checkoutInvoice(services, secret)
   return invoice && viewOf(services, invoice)
+}
+
+/** Whether there is a receipt of what was paid: not when the chain took it back. */
+export function isReceipted({ state, invoice }: CheckoutView): boolean {
+  const isTakenBack = invoice.payments.some(({ status }) => status === 'orphaned')
+  return state === 'credited' && (!isTakenBack || Number(invoice.received) >= Number(invoice.amount))
 }
 
 /**

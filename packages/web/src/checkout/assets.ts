@@ -16,3 +16,4 @@ function asset(name: string, ending: string, type: string): Asset {
 
 export const style = asset('checkout', 'css', 'text/css')
 export const script = asset('checkout', 'js', 'text/javascript')
+export const wallet = asset('wallet', 'js', 'text/javascript')

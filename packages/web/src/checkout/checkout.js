@@ -1,26 +1,17 @@
 /*
- * Keeps the checkout page as the server would write it now: the server tells when something changed, the page is
- * fetched again, and its live parts take the place of the old ones. Without this module the page works, and reloads.
+ * Keeps the checkout page as the server would write it now: the server sends the parts that changed, and how to pay is
+ * fetched again when the amount or the choice changes. Without this module the page works, and reloads.
  */
 
 const main = document.querySelector('main')
+const pay = document.querySelector('[data-pay]')
 const said = document.querySelector('#said')
+const { path } = main.dataset
 document.documentElement.classList.add('js')
 
 /** For those who do not see the page. */
 function say(text) {
   said.textContent = text
-}
-
-function chosen() {
-  const value = (name) => document.querySelector(`input[name="${name}"]:checked`)?.value
-  return { network: value('network'), token: value('token') }
-}
-
-/** What is chosen stands in the address, so that a reload keeps it. */
-function keepChoice() {
-  const { network, token } = chosen()
-  if (network && token) history.replaceState(null, '', `?network=${network}&token=${token}`)
 }
 
 function writeTimes() {
@@ -30,59 +21,102 @@ function writeTimes() {
   }
 }
 
+/** The live parts as the server wrote them, before anything here touched them. */
+const shown = new Map(
+  [...document.querySelectorAll('[data-live]')].map((part) => [part.dataset.live, part.innerHTML]),
+)
+
 /** Replaces what changed, and nothing else: a part that stays keeps its focus and its open details. */
-async function refresh() {
-  const answer = await fetch(location.href, { cache: 'no-store' })
-  if (!answer.ok) throw new Error(`The page answered ${answer.status}`)
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
-  for (const part of document.querySelectorAll('[data-live]')) {
-    const next = fresh.querySelector(`[data-live="${part.dataset.live}"]`)
-    const html = next?.innerHTML ?? ''
-    if (shown.get(part) === html) continue
-    shown.set(part, html)
-    part.replaceChildren(...(next?.childNodes ?? []))
+function showChanges({ title, due, parts }) {
+  document.title = title
+  for (const [name, html] of Object.entries(parts)) {
+    const fresh = document.createElement('template')
+    fresh.innerHTML = html
+    if (shown.get(name) === fresh.innerHTML) continue
+    shown.set(name, fresh.innerHTML)
+    document.querySelector(`[data-live="${name}"]`).replaceChildren(fresh.content)
   }
-  document.title = fresh.title
   writeTimes()
+  if (due === main.dataset.due) return
+  main.dataset.due = due
+  if (due === '') pay.replaceChildren()
+  else showPayment('whole')
 }
 
-/** The live parts as the server wrote them, before anything here touched them. */
-const shown = new Map([...document.querySelectorAll('[data-live]')].map((part) => [part, part.innerHTML]))
+/** What is chosen: by the buttons, and the kind of code that is shown. */
+function chosen() {
+  const value = (name) => pay.querySelector(`input[name="${name}"]:checked`)?.value
+  const code = pay.querySelector('.panel')?.dataset.code
+  const asked = new URLSearchParams(location.search)
+  return {
+    network: value('network') ?? asked.get('network'),
+    token: value('token') ?? asked.get('token'),
+    code: code ?? asked.get('code'),
+  }
+}
 
 const TRY_AGAIN_MS = 2000
+let latest = 0
 
-/** What changed is told once, so a connection that breaks just then must not lose it. */
-async function refreshSurely() {
+/** Fetches how to pay; an answer that another choice has overtaken is dropped. */
+async function showPayment(much, changed = {}) {
+  const wanted = { ...chosen(), ...changed }
+  const query = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value))
+  const number = ++latest
   for (;;) {
-    try {
-      return await refresh()
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
-    }
+    const answer = await fetch(`${path}/panel?${query}`, { cache: 'no-store' }).catch(() => undefined)
+    if (number !== latest) return
+    if (answer?.ok) return replacePayment(much, await answer.text())
+    if (answer?.status === 404) return
+    await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
   }
 }
 
-let queue = Promise.resolve()
-/** One after the other, so that an older answer never replaces a newer one. */
-function refreshInTurn() {
-  queue = queue.then(refreshSurely)
+function replacePayment(much, html) {
+  const fresh = new DOMParser().parseFromString(html, 'text/html')
+  const panel = pay.querySelector('.panel')
+  const next = fresh.querySelector('.panel')
+  // The buttons keep their focus where only the choice has changed.
+  if (much === 'panel' && panel && next) panel.replaceWith(next)
+  else pay.replaceChildren(...fresh.body.childNodes)
+  pay.dispatchEvent(new Event('shown'))
+}
+
+/** What is chosen stands in the address, so that a reload keeps it. */
+function keepChoice({ network, token, code }) {
+  const query = new URLSearchParams({ network, token, ...(code === 'transfer' ? { code } : {}) })
+  history.replaceState(null, '', `?${query}`)
+}
+
+function choose(changed = {}) {
+  const choice = { ...chosen(), ...changed }
+  keepChoice(choice)
+  showPayment('panel', changed)
 }
 
 const LISTEN_AGAIN_MS = 15_000
 let events
 let again
 
-/** The server ends the stream when nothing can change any more; until then the browser connects again by itself. */
+/**
+ * The server ends the stream when nothing can change any more; until then the browser connects again by itself, and is
+ * sent all parts first.
+ */
 function listen() {
-  events = new EventSource(main.dataset.events)
-  events.addEventListener('view', refreshInTurn)
+  events = new EventSource(`${path}/events?as=parts`)
+  events.addEventListener('parts', ({ data }) => showChanges(JSON.parse(data)))
   events.addEventListener('end', stopListening)
   events.addEventListener('error', () => {
     // Refused, as when the page is open in too many places: the browser does not connect again.
     if (events.readyState !== EventSource.CLOSED) return
-    refreshInTurn()
+    askOnce()
     again = setTimeout(listen, LISTEN_AGAIN_MS)
   })
+}
+
+async function askOnce() {
+  const answer = await fetch(`${path}/parts`, { cache: 'no-store' }).catch(() => undefined)
+  if (answer?.ok) showChanges(await answer.json())
 }
 
 function stopListening() {
@@ -121,8 +155,15 @@ async function payFromFaucet(form) {
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-copy]')
   if (button) copy(button).catch(() => say('Copying is not allowed here: please select the text'))
+  const link = event.target.closest('[data-show-code]')
+  if (link) {
+    event.preventDefault()
+    choose({ code: link.dataset.showCode })
+  }
 })
-document.addEventListener('change', keepChoice)
+document.addEventListener('change', (event) => {
+  if (event.target.matches('.choices input')) choose()
+})
 document.addEventListener('submit', (event) => {
   if (!event.target.matches('.demo-pay')) return
   event.preventDefault()

@@ -1,17 +1,23 @@
-import { type Html, html } from '../html.ts'
-import { paymentPanels } from './payment-panel.ts'
-import { paymentsList } from './payments-list.ts'
-import { questions } from './questions.ts'
-import { statusBanner } from './status.ts'
-import type { CheckoutView, Choice } from './view.ts'
+import { Html, html } from '../html.ts'
+
+import { type LivePart, liveParts } from './live-parts.ts'
+import { type CodeKind, paymentSection } from './payment-panel.ts'
+import type { CheckoutView, Choice, ExplorerOf } from './view.ts'
+import { wholePage } from './whole-page.ts'
 
 export interface PageOptions {
-  /** The path of this page; its JSON and its events lie beside and below it. */
+  /** The path of this page; its JSON, its events and its parts lie beside and below it. */
   path: string
+  /** The address of the service. */
+  publicUrl: string
   chosen: Choice | undefined
+  code: CodeKind
+  explorerOf: ExplorerOf
+  /** Whether a wallet can pay so by its signature alone. */
+  isGasless: (choice: Choice) => boolean
   /** The local chains with test money: says so, and offers to pay from the faucet. */
   demo: boolean
-  assets: { style: string; script: string }
+  assets: { style: string; script: string; wallet: string }
 }
 
 /** Seconds after which a browser without scripts looks again. */
@@ -19,80 +25,71 @@ const LOOK_AGAIN_S = 15
 
 /**
  * The checkout page of one invoice, whole. Parts with `data-live` are those that change with the payment: the script
- * replaces them by their newer selves when the server tells that something happened.
+ * replaces each by what the server sends in its stream of changes, and fetches how to pay when the amount changes.
  */
 export function checkoutPage(view: CheckoutView, options: PageOptions): string {
-  const { path, chosen, demo, assets } = options
+  const { path, demo, assets } = options
   const { invoice } = view
   const isOpen = view.state === 'waiting' || view.state === 'seen'
+  const { title, due, parts } = liveParts(view, options)
+  const live = (name: LivePart) => ({ name, html: parts[name] })
   const what = {
     topup: 'Top-up of your balance',
     order: 'Payment of an order',
     renewal: 'Renewal of a server',
   }[invoice.kind]
-  return document(
-    `${invoice.amount} USD`,
-    assets,
-    html`<main data-events="${path}/events">
+  const head = isOpen
+    ? html`<noscript><meta http-equiv="refresh" content="${LOOK_AGAIN_S}"></noscript>`
+    : html``
+  const body = html`${brand(demo)}
+  <main data-path="${path}" data-due="${due}">
+    <div class="side">
       <header class="card summary">
         <p class="what">${what}</p>
         <h1><span class="total">${invoice.amount}</span> USD</h1>
         <p class="hint">Invoice <code translate="no">${invoice.id}</code></p>
-        <p class="hint" data-live="expiry">${isOpen && html`Pay before ${time(invoice.expires_at)}`}</p>
+        ${livePart(live('expiry'), 'hint')}
       </header>
-      ${demo && html`<p class="demo-note"><strong>Demo.</strong> Local test networks with test money: please send no real tokens.</p>`}
-      <section class="card" aria-label="Status"><div data-live="status" role="status" aria-live="polite">${statusBanner(view)}</div>
+      <section class="card" aria-label="Status">${livePart(live('status'), '', html` role="status" aria-live="polite"`)}
       ${isOpen && html`<noscript><p class="hint">This page looks for your payment every ${LOOK_AGAIN_S} seconds. <a href="${path}">Look now</a></p></noscript>`}</section>
-      <div data-live="payments">${paymentsList(view)}</div>
-      <div data-live="pay">${isOpen && paymentPanels(view, { chosen, demoPayUrl: demo ? `${path}/demo-pay` : undefined })}</div>
-      <div data-live="questions">${isOpen && questions(invoice)}</div>
+      ${livePart(live('next'))}
+      ${livePart(live('payments'))}
+    </div>
+    <div data-pay>${isOpen && paymentPart(view, options)}</div>
+    <div class="more">
+      ${livePart(live('questions'))}
       <footer>
         <p>This address is private: whoever has it sees this invoice, and nothing else of the account.</p>
         <p><a href="${path}.json">The same as JSON</a></p>
       </footer>
-    </main>
-    <p id="said" class="visually-hidden" role="status" aria-live="polite"></p>`,
-    isOpen && html`<noscript><meta http-equiv="refresh" content="${LOOK_AGAIN_S}"></noscript>`,
-  )
+    </div>
+  </main>
+  <p id="said" class="visually-hidden" role="status" aria-live="polite"></p>`
+  return wholePage(title, { style: assets.style, scripts: [assets.script, assets.wallet], head }, body)
 }
 
+/** The section in which a way to pay is chosen and shown; nothing when nothing is to be paid. */
+export const paymentPart = (view: CheckoutView, { demo, ...options }: Omit<PageOptions, 'assets'>): Html =>
+  paymentSection(view, { ...options, demoPayUrl: demo ? `${options.path}/demo-pay` : undefined })
+
 /** For a path that is no invoice's. */
-export const unknownCheckoutPage = (assets: PageOptions['assets']): string =>
-  document(
-    'No such invoice',
-    { style: assets.style },
-    html`<main><section class="card summary">
+export const unknownCheckoutPage = ({ style }: Pick<PageOptions['assets'], 'style'>): string =>
+  wholePage(
+    'No such invoice · Coinrack checkout',
+    { style, scripts: [] },
+    html`${brand(false)}<main><section class="card summary">
       <h1>There is no such invoice</h1>
       <p>Please check that the whole address was copied. The account's invoices, with their addresses, are listed by <code>GET /invoices</code> or the tool <code>list_invoices</code>.</p>
     </section></main>`,
   )
 
-function document(
-  title: string,
-  assets: { style: string; script?: string },
-  body: Html,
-  head: Html | false = false,
-): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <title>${title} · Coinrack checkout</title>
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta name="color-scheme" content="light dark">
-  <meta name="robots" content="noindex">
-  <link rel="icon" href="data:,">
-  <link rel="stylesheet" href="${assets.style}">
-  ${assets.script !== undefined && html`<script type="module" src="${assets.script}"></script>`}
-  ${head}
-</head>
-<body>
-  <div class="brand"><span class="mark" aria-hidden="true"></span>Coinrack</div>
-  ${body}
-</body>
-</html>`.text
-}
+export const brand = (demo: boolean): Html =>
+  html`<div class="brand"><span class="mark" aria-hidden="true"></span>Coinrack${demo && html`<p class="demo-note"><strong>Demo.</strong> Test networks with test money: please send no real tokens.</p>`}</div>`
 
-/** Readable without a script, which writes it in the reader's own time zone. */
-const time = (iso: string) =>
-  html`<time datetime="${iso}">${iso.replace(/^(.{10})T(.{5}).*$/, '$1 $2')} UTC</time>`
+function livePart(
+  part: { name: LivePart; html: string },
+  className = '',
+  attributes: Html | false = false,
+): Html {
+  return html`<div data-live="${part.name}"${className !== '' && html` class="${className}"`}${attributes}>${new Html(part.html)}</div>`
+}

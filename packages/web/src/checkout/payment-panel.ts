@@ -1,80 +1,105 @@
 import { type Html, html } from '../html.ts'
 import { qrCode } from './qr-code.ts'
-import { type CheckoutView, type Choice, networkNames, type PaymentOption } from './view.ts'
+import { type CheckoutView, type Choice, type ExplorerOf, networkNames, type PaymentOption } from './view.ts'
+
+/** What is in the code: the address alone, for any wallet or exchange, or the whole transfer (EIP-681). */
+export type CodeKind = 'address' | 'transfer'
 
 export interface PanelOptions {
+  /** The path of the page. */
+  path: string
   chosen: Choice | undefined
+  code: CodeKind
+  explorerOf: ExplorerOf
+  /** Whether a wallet can pay so by its signature alone. */
+  isGasless: (choice: Choice) => boolean
   /** Where the test faucet is asked to pay; only where the money is test money. */
   demoPayUrl: string | undefined
 }
 
 /**
- * How to pay: a network, a token, and for each pair the exact amount, the address and two QR codes. All pairs are
- * there and the style sheet shows the chosen one, so that choosing needs no script.
+ * How to pay: a network, a token, and for that pair the exact amount, the address and one QR code. Another pair is
+ * another address of the page, so that choosing needs no script; the script fetches this section alone.
  */
-export function paymentPanels({ invoice }: CheckoutView, { chosen, demoPayUrl }: PanelOptions): Html {
-  const options = invoice.payment_options
-  const first = options[0]
+export function paymentSection({ invoice }: CheckoutView, options: PanelOptions): Html {
+  const ways = invoice.payment_options
+  const first = ways[0]
   if (!first) return html``
-  const networks = [...new Set(options.map(({ network }) => network))]
-  const tokens = [...new Set(options.map(({ token }) => token))]
-  const { network, token } = options.find((option) => isSame(option, chosen)) ?? first
-  const pairs = networks.flatMap((name) => tokens.map((symbol) => ({ network: name, token: symbol })))
+  const networks = [...new Set(ways.map(({ network }) => network))]
+  const tokens = [...new Set(ways.map(({ token }) => token))]
+  const { chosen = first } = options
+  const isOffered = networks.includes(chosen.network) && tokens.includes(chosen.token)
+  const { network, token } = isOffered ? chosen : first
+  const option = ways.find((way) => way.network === network && way.token === token)
   return html`<section class="card pay" aria-labelledby="pay-title">
     <h2 id="pay-title">How would you like to pay?</h2>
-    <div class="choices">
+    <form class="choices" method="get" action="${options.path}">
       <fieldset><legend>Network</legend><div class="radios">
         ${networks.map((name) => radio('network', name, networkNames[name], name === network))}
       </div></fieldset>
       <fieldset><legend>Token</legend><div class="radios">
         ${tokens.map((symbol) => radio('token', symbol, symbol, symbol === token))}
       </div></fieldset>
-    </div>
-    ${pairs.map((pair) => {
-      const option = options.find((candidate) => isSame(candidate, pair))
-      return option ? panel(option, demoPayUrl) : missing(pair)
-    })}
+      <noscript><button class="button" type="submit">Show this way to pay</button></noscript>
+    </form>
+    ${option ? panel(option, options) : missing({ network, token })}
   </section>`
 }
-
-const isSame = (option: Choice, choice: Choice | undefined) =>
-  option.network === choice?.network && option.token === choice.token
-
-const panelId = ({ network, token }: Choice) => `pay-${network}-${token}`
 
 const radio = (name: string, value: string, label: string, checked: boolean) =>
   html`<label class="radio"><input type="radio" name="${name}" value="${value}" id="${name}-${value}"${checked && html` checked`}><span>${label}</span></label>`
 
 const missing = (pair: Choice) =>
-  html`<p class="panel missing" id="${panelId(pair)}">${pair.token} is not accepted on ${networkNames[pair.network]}. Please choose another token or network.</p>`
+  html`<p class="panel missing">${pair.token} is not accepted on ${networkNames[pair.network]}. Please choose another token or network.</p>`
 
-function panel(option: PaymentOption, demoPayUrl: string | undefined): Html {
+function panel(option: PaymentOption, { path, code, explorerOf, isGasless, demoPayUrl }: PanelOptions): Html {
   const network = networkNames[option.network]
-  return html`<div class="panel" id="${panelId(option)}">
-    <dl class="facts">
+  const explorer = explorerOf(option.network)
+  return html`<div class="panel" data-network="${option.network}" data-token="${option.token}" data-code="${code}">
+    <div class="send">
       <div class="fact">
-        <dt>Send exactly</dt>
-        <dd><strong class="amount">${option.amount} <span class="unit">${option.token}</span></strong>${copyButton(option.amount, 'amount')}</dd>
+        <p class="label">Send exactly</p>
+        <p class="value"><strong class="amount">${option.amount} <span class="unit">${option.token}</span></strong>${copyButton(option.amount, 'amount')}</p>
       </div>
       <div class="fact">
-        <dt>On the network (chain ${option.chain_id})</dt>
-        <dd><strong class="network"><span class="dot ${option.network}" aria-hidden="true"></span>${network}</strong></dd>
+        <p class="label">On the network (chain ${option.chain_id})</p>
+        <p class="value"><strong class="network"><span class="dot ${option.network}" aria-hidden="true"></span>${network}</strong></p>
       </div>
-      <div class="fact wide">
-        <dt>To the address</dt>
-        <dd><span class="address" translate="no">${addressGroups(option.address)}</span>${copyButton(option.address, 'address')}</dd>
+      <div class="fact">
+        <p class="label">To the address</p>
+        <p class="value"><span class="address" translate="no">${addressGroups(option.address)}</span>${copyButton(option.address, 'address')}</p>
       </div>
-    </dl>
-    <div class="codes">
-      <figure>${qrCode(option.address, `QR code of the address ${option.address}`)}<figcaption><b>Address</b><br>for any wallet or exchange; type the amount yourself</figcaption></figure>
-      <figure>${qrCode(option.uri, `QR code of a transfer of ${option.amount} ${option.token} on ${network}`)}<figcaption><b>Whole transfer</b><br>network, token and amount included (EIP‑681)</figcaption></figure>
+      <figure class="code">${code === 'address' ? addressCode(option) : transferCode(option, network)}
+        <figcaption>${codeLink(option, path, code)}</figcaption></figure>
     </div>
+    <section class="wallets" data-wallet="${path}/wallet" data-x402="${path}/x402"${isGasless(option) && html` data-gasless`} aria-label="Pay with a wallet in this browser" hidden></section>
     <div class="actions">
-      <a class="button" href="${option.uri}" rel="noreferrer">Open in a wallet</a>
+      <a class="button plain" href="${option.uri}" rel="noreferrer">Open in a wallet</a>
       ${demoPayUrl !== undefined && demoPayForm(option, demoPayUrl)}
     </div>
-    <p class="hint contract">${option.token} contract on ${network}: <code translate="no">${option.token_address}</code></p>
+    <p class="hint contract">${option.token} contract on ${network}: ${contract(option, explorer)}</p>
   </div>`
+}
+
+const addressCode = ({ address }: PaymentOption) => qrCode(address, `QR code of the address ${address}`)
+
+const transferCode = ({ uri, amount, token }: PaymentOption, network: string) =>
+  qrCode(uri, `QR code of a transfer of ${amount} ${token} on ${network}`)
+
+/** Leads to the other code. */
+function codeLink({ network, token }: PaymentOption, path: string, code: CodeKind): Html {
+  const other: CodeKind = code === 'address' ? 'transfer' : 'address'
+  const [has, label] =
+    code === 'address'
+      ? ['The address, for any wallet', 'Code with the amount']
+      : ['Network, token and amount too', 'Code of the address alone']
+  return html`${has}<br><a data-show-code="${other}" href="${path}?network=${network}&token=${token}&code=${other}">${label}</a>`
+}
+
+function contract({ token_address }: PaymentOption, explorer: string | undefined): Html {
+  const address = html`<code translate="no">${token_address}</code>`
+  if (explorer === undefined) return address
+  return html`<a href="${explorer}/token/${token_address}" target="_blank" rel="noopener noreferrer">${address}</a>`
 }
 
 const demoPayForm = (option: PaymentOption, action: string) =>

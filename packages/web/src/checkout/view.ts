@@ -19,6 +19,9 @@ export interface Choice {
   token: PaymentOption['token']
 }
 
+/** Where people look up what is on a network, such as `https://etherscan.io`; undefined for a local one. */
+export type ExplorerOf = (network: Choice['network']) => string | undefined
+
 export const networkNames: Record<Choice['network'], string> = {
   base: 'Base',
   ethereum: 'Ethereum',

@@ -20,6 +20,7 @@ import {
  * Writes down a payment that somebody else sent as one of ours that is settled, with the top-up that it was meant for,
  * so that it is answered like any other.
  * @param txHash where it paid us
+ * @param invoiceId the invoice that it was meant for, where that is not just any top-up
  * @returns undefined when the chain no longer shows it
  */
 export async function adoptPayment(
@@ -27,6 +28,7 @@ export async function adoptPayment(
   chain: Chain,
   refused: RefusedPayment,
   txHash: Hash,
+  invoiceId?: string,
 ): Promise<X402Payment | undefined> {
   const log = await paidBy(chain, txHash, transferOf(refused))
   if (!log) return undefined
@@ -41,7 +43,7 @@ export async function adoptPayment(
     const deposit = await depositOf(tx, refused.chain_id, log)
     const invoice = deposit?.invoice_id
       ? { invoice_id: deposit.invoice_id, own_invoice: false }
-      : await invoiceOf(tx, services, accountId, refused.amount)
+      : await invoiceOf(tx, services, { accountId, ...(invoiceId && { invoiceId }) }, refused.amount)
     const payment: X402Payment = {
       ...refused,
       ...invoice,

@@ -40,7 +40,7 @@ export async function beginPayment(
   }
   const before = begun(await findPayment(services.db, key))
   if (before) return before
-  const wanted = { ...key, amount: transfer.value }
+  const wanted = { ...key, amount: transfer.value, address: transfer.to.toLowerCase() as Hex }
   const earlier = await earlierPayment(services, wanted, wish)
   if (earlier) return earlier
 
@@ -68,9 +68,9 @@ export async function beginPayment(
     const payment: X402Payment = {
       ...key,
       account_id: accountId,
-      address: transfer.to.toLowerCase() as Hex,
+      address: wanted.address,
       amount: transfer.value,
-      ...(await invoiceOf(tx, services, accountId, transfer.value)),
+      ...(await invoiceOf(tx, services, wish, transfer.value)),
       status: 'sent',
       tx_hash: hash,
       raw_tx: raw,

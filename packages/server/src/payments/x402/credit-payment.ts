@@ -12,11 +12,23 @@ import { paidBy } from './paid-by.ts'
 import type { X402Payment } from './payment-store.ts'
 
 /**
+ * Credits what has settled. What fails here does not change that it has come: the watcher of the chain credits it later.
+ */
+export async function creditNow(services: Services, payment: X402Payment): Promise<Deposit | undefined> {
+  const chain = services.chains.find(({ settings }) => settings.chainId === payment.chain_id)
+  if (payment.status !== 'settled' || !chain) return undefined
+  return creditPayment(services, chain, payment).catch((error) => {
+    services.log.error({ err: error }, 'A payment by x402 that has settled could not be credited at once')
+    return undefined
+  })
+}
+
+/**
  * Credits a settled payment as the deposit that it is, at once up to the configured amount. The watcher finds the same
  * deposit, and whoever comes first credits it.
  * @returns the deposit as it is now; undefined while the chain does not show it
  */
-export async function creditPayment(
+async function creditPayment(
   services: Services,
   chain: Chain,
   payment: X402Payment,

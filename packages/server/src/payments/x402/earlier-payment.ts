@@ -5,10 +5,10 @@ import { adoptPayment } from './adopt-payment.ts'
 import { followPayment, transferOf } from './follow-payment.ts'
 import { PaymentRefused } from './payment-refused.ts'
 import {
-  type PaymentKey,
   type RefusedPayment,
   refusedPayments,
   untoldPayments,
+  type WantedPayment,
   type Wish,
   type X402Payment,
 } from './payment-store.ts'
@@ -22,7 +22,7 @@ import { whatCame } from './what-came.ts'
  */
 export async function earlierPayment(
   services: Services,
-  wanted: PaymentKey & { amount: bigint },
+  wanted: WantedPayment,
   wish: Wish,
 ): Promise<X402Payment | undefined> {
   const { db } = services
@@ -31,7 +31,7 @@ export async function earlierPayment(
   for (const earlier of [...payments, ...refused]) {
     const chain = services.chains.find(({ settings }) => settings.chainId === earlier.chain_id)
     if (!chain?.gasWallet) continue
-    const now = await lookAt(services, chain, earlier)
+    const now = await lookAt(services, chain, earlier, wish.invoiceId)
     if (!now) continue
     const isSameKey = wish.keyHash !== undefined && earlier.key_hash?.equals(wish.keyHash)
     if (isSameKey && earlier.amount === wanted.amount) return now
@@ -45,6 +45,7 @@ async function lookAt(
   services: Services,
   chain: Chain,
   earlier: X402Payment | RefusedPayment,
+  invoiceId: string | undefined,
 ): Promise<X402Payment | undefined> {
   try {
     if ('status' in earlier) {
@@ -58,6 +59,7 @@ async function lookAt(
         chain,
         { ...earlier, holds_until: earlier.holds_until ?? services.clock.now() },
         came.txHash,
+        invoiceId,
       )
     if (came.state !== 'unknown') return undefined
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Transaction } from '../../database/transaction.ts'
 import type { Services } from '../../services.ts'
 import { createTopupInvoice } from '../create-invoice.ts'
 import { unpaidTopup } from '../invoice-store.ts'
-import type { PaymentKey, X402Payment } from './payment-store.ts'
+import type { PaymentKey, Wish, X402Payment } from './payment-store.ts'
 
 /** Nobody waits longer for an authorization that holds for ever. */
 const LONGEST_MS = 30 * 86_400_000
@@ -25,13 +25,14 @@ export function endOf({ clock }: Services, { validBefore }: { validBefore: bigin
   return new Date(validBefore * 1000n < BigInt(latest) ? Number(validBefore) * 1000 : latest)
 }
 
-/** The top-up that a payment is for: the open one, or else one of its own. */
+/** The invoice that a payment is for: the one that is wished for, or the open top-up, or else a top-up of its own. */
 export async function invoiceOf(
   tx: Transaction,
   services: Services,
-  accountId: string,
+  { accountId, invoiceId }: Omit<Wish, 'keyHash'>,
   amount: bigint,
 ): Promise<Pick<X402Payment, 'invoice_id' | 'own_invoice'>> {
+  if (invoiceId !== undefined) return { invoice_id: invoiceId, own_invoice: false }
   const own = await createTopupInvoice(tx, services, { accountId, amount, network: null, token: null })
   const invoice = own ?? (await unpaidTopup(tx, accountId))
   if (!invoice) throw new Error('The top-up that was in the way is closed meanwhile')

@@ -34,11 +34,18 @@ export interface X402Payment extends PaymentKey {
 export type RefusedPayment = PaymentKey &
   Pick<X402Payment, 'account_id' | 'address' | 'amount' | 'key_hash'> & { holds_until: Date }
 
-/** One wish for money on the balance: who wants it, and under which Idempotency-Key. */
+/**
+ * One wish for money: whose balance it is for, under which Idempotency-Key, and for which invoice, where it is for one
+ * alone.
+ */
 export interface Wish {
   accountId: string
   keyHash: Buffer | undefined
+  invoiceId?: string
 }
+
+/** A payment that is about to be begun, as it is compared with earlier ones. */
+export type WantedPayment = PaymentKey & Pick<X402Payment, 'address' | 'amount'>
 
 const COLUMNS = `chain_id, token_address, payer, nonce, account_id, address, amount, invoice_id, own_invoice, status,
   tx_hash, raw_tx, wallet, wallet_nonce::integer, created_at, key_hash, holds_until`
@@ -124,19 +131,33 @@ export async function markTold(db: Queryable, key: PaymentKey, at: Date): Promis
 /**
  * Other payments for the same top-up that its payer was not told of, newest first: those under the same
  * Idempotency-Key, and those of the same payer and amount. Of a key also those that were told.
+ * For an invoice alone: those of the same invoice, whoever pays, that what the invoice has received does not count yet.
  */
 export async function untoldPayments(
   db: Queryable,
-  { accountId, keyHash }: Wish,
-  { chain_id, token_address, payer, nonce, amount }: PaymentKey & { amount: bigint },
+  { accountId, keyHash, invoiceId }: Wish,
+  wanted: WantedPayment,
 ): Promise<X402Payment[]> {
-  const { rows } = await db.query<X402Payment>(
-    `select ${COLUMNS} from x402_payment
-     where account_id = $5 and not (${IS_IT})
-       and (key_hash = $6 or (payer = $3 and amount = $7 and told_at is null))
-     order by created_at desc limit 20`,
-    [chain_id, token_address, payer, nonce, accountId, keyHash ?? null, amount],
-  )
+  const key = [...keyOf(wanted), accountId]
+  const { rows } =
+    invoiceId === undefined
+      ? await db.query<X402Payment>(
+          `select ${COLUMNS} from x402_payment
+           where account_id = $5 and not (${IS_IT}) and address = $8
+             and (key_hash = $6 or (payer = $3 and amount = $7 and told_at is null))
+           order by created_at desc limit 20`,
+          [...key, keyHash ?? null, wanted.amount, wanted.address],
+        )
+      : await db.query<X402Payment>(
+          `select ${COLUMNS} from x402_payment
+           where account_id = $5 and not (${IS_IT}) and invoice_id = $6 and status <> 'failed'
+             and not exists (
+               select from deposit where deposit.invoice_id = $6 and deposit.tx_hash = x402_payment.tx_hash
+                 and deposit.status in ('seen', 'credited')
+             )
+           order by created_at desc limit 20`,
+          [...key, invoiceId],
+        )
   return rows
 }
 
@@ -144,14 +165,14 @@ export async function untoldPayments(
 export async function refusedPayments(
   db: Queryable,
   { accountId, keyHash }: Wish,
-  { chain_id, token_address, payer, nonce, amount }: PaymentKey & { amount: bigint },
+  wanted: WantedPayment,
 ): Promise<RefusedPayment[]> {
   const { rows } = await db.query<RefusedPayment>(
     `select chain_id, token_address, payer, nonce, account_id, address, amount, key_hash, holds_until
      from x402_refusal
-     where account_id = $5 and not (${IS_IT}) and (key_hash = $6 or (payer = $3 and amount = $7))
+     where account_id = $5 and not (${IS_IT}) and address = $8 and (key_hash = $6 or (payer = $3 and amount = $7))
      order by refused_at desc limit 20`,
-    [chain_id, token_address, payer, nonce, accountId, keyHash ?? null, amount],
+    [...keyOf(wanted), accountId, keyHash ?? null, wanted.amount, wanted.address],
   )
   return rows
 }

@@ -80,6 +80,14 @@ export function readPayment(
   return { ...meant, transfer: { ...authorization, signature, token: asset as Address } }
 }
 
+/** What a payment signs, whatever it is for; undefined when it cannot be read. */
+export function signedBy(presented: unknown): PaymentRefused['signed'] {
+  const result = Payment.safeParse(typeof presented === 'string' ? tryToDecode(presented) : presented)
+  if (!result.success) return undefined
+  const { accepted, payload } = result.data
+  return signedIn(accepted, { ...payload.authorization, signature: payload.signature })
+}
+
 /** The transfer that is signed, where it names a chain and a token. */
 function signedIn(
   { network, asset }: { network: string; asset: string },
@@ -91,9 +99,15 @@ function signedIn(
 }
 
 function decode(text: string): unknown {
+  const value = tryToDecode(text)
+  if (value === undefined) throw new PaymentRefused('payment_malformed', 'The payment is not JSON in base64')
+  return value
+}
+
+function tryToDecode(text: string): unknown {
   try {
     return JSON.parse(Buffer.from(text, 'base64').toString('utf8'))
   } catch {
-    throw new PaymentRefused('payment_malformed', 'The payment is not JSON in base64')
+    return undefined
   }
 }

@@ -88,7 +88,7 @@ async function lookAgain(
     if (look > 0) await sleep(LOOK_AGAIN_MS)
     came = await whatCame(chain, transfer).catch(() => undefined)
     if (came?.state === 'paid') {
-      const payment = await adoptPayment(services, chain, refused, came.txHash)
+      const payment = await adoptPayment(services, chain, refused, came.txHash, wish.invoiceId)
       if (payment) return payment
     }
     if (came?.state === 'spent') throw refusal

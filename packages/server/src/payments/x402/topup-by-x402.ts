@@ -7,10 +7,10 @@ import { balanceNow } from '../../ledger/balance-view.ts'
 import type { Services } from '../../services.ts'
 import { checkTopup } from '../check-topup.ts'
 import { accountAddress, ensureAccountAddress } from '../deposit-address-store.ts'
-import { type Deposit, depositById } from '../deposit-store.ts'
+import { depositById } from '../deposit-store.ts'
 import { invoiceById } from '../invoice-store.ts'
 import { checkoutUrl, showInvoice } from '../show-invoice.ts'
-import { creditPayment } from './credit-payment.ts'
+import { creditNow } from './credit-payment.ts'
 import { PaymentRefused } from './payment-refused.ts'
 import { markTold, type X402Payment } from './payment-store.ts'
 import { paymentRequired, paymentTerms } from './payment-terms.ts'
@@ -107,18 +107,6 @@ const stepsAfter = (told: X402Payment | undefined): NextStep[] => [
   { tool: 'get_balance', why: 'See the balance: what arrives is credited there' },
   { tool: 'list_transactions', why: 'See the deposits, each with its amount' },
 ]
-
-/**
- * Credits what has settled. What fails here does not change that it has come: the watcher of the chain credits it later.
- */
-async function creditNow(services: Services, payment: X402Payment): Promise<Deposit | undefined> {
-  const chain = services.chains.find(({ settings }) => settings.chainId === payment.chain_id)
-  if (payment.status !== 'settled' || !chain) return undefined
-  return creditPayment(services, chain, payment).catch((error) => {
-    services.log.error({ err: error }, 'A payment by x402 that has settled could not be credited at once')
-    return undefined
-  })
-}
 
 /** Where the money of an account's top-ups goes. */
 async function addressOf(services: Services, accountId: string): Promise<string> {

@@ -1,0 +1,63 @@
+import { networks, tokenSymbols } from '@coinrack/contract/invoices.ts'
+import { script, style, wallet } from '@coinrack/web/checkout/assets.ts'
+import type { PageOptions } from '@coinrack/web/checkout/page.ts'
+import { z } from 'zod'
+import { explorerOf } from '../chain/wallet-chain.ts'
+import { OperationError } from '../errors.ts'
+import { type CheckoutView, checkoutView } from '../payments/checkout-view.ts'
+import { isGasless } from '../payments/wallet-request.ts'
+import type { Services } from '../services.ts'
+
+/** Whoever knows the secret sees the invoice, so the address goes nowhere: to no other site and into no cache. */
+export const PRIVATE = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+}
+export const PAGE = {
+  ...PRIVATE,
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+}
+
+export const assets = { style: style.path, script: script.path, wallet: wallet.path }
+
+/** A way to pay, as a page or a form names it. */
+export const Choice = z.object({ network: z.enum(networks), token: z.enum(tokenSymbols) })
+const CodeKind = z.object({ code: z.enum(['address', 'transfer']) })
+
+export const pathOf = (secret: string) => `/checkout/${encodeURIComponent(secret)}`
+
+/** What the page of an invoice is made with, beside the invoice. */
+export function pageOptions(services: Services, secret: string, query: unknown): PageOptions {
+  const { chains, config, demo } = services
+  return {
+    path: pathOf(secret),
+    publicUrl: config.publicUrl,
+    chosen: Choice.safeParse(query).data,
+    code: CodeKind.safeParse(query).data?.code ?? 'address',
+    explorerOf: (network) => {
+      const chain = chains.find(({ settings }) => settings.network === network)
+      return chain && explorerOf(chain.settings)
+    },
+    isGasless: (choice) => isGasless(services, choice),
+    demo: demo !== undefined,
+    assets,
+  }
+}
+
+/** @throws OperationError `not_found` */
+export async function demandView(services: Services, secret: string): Promise<CheckoutView> {
+  const view = await checkoutView(services, secret)
+  if (!view) throw new OperationError('not_found', 'There is no invoice at this address')
+  return view
+}

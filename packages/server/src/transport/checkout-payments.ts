@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify'
+import { payFromFaucet } from '../chain/pay-from-faucet.ts'
+import { OperationError } from '../errors.ts'
+import { checkoutInvoice } from '../payments/checkout-view.ts'
+import { walletRequest } from '../payments/wallet-request.ts'
+import { payInvoiceByX402 } from '../payments/x402/pay-invoice-by-x402.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
+import type { Services } from '../services.ts'
+import type { BySecret } from './checkout.ts'
+import { Choice, demandView, PRIVATE, pathOf } from './checkout-page.ts'
+import { paymentHeaders } from './payment-headers.ts'
+
+/**
+ * What pays an invoice from its page: the data for a wallet in the browser (`/wallet`), payments by signature
+ * (`/x402`, which any client of x402 can use) and, in the demo profile, a payment from the faucet (`/demo-pay`).
+ */
+export function registerCheckoutPayments(
+  app: FastifyInstance,
+  services: Services,
+  limiter: RateLimiter,
+): void {
+  app.get('/checkout/:secret/wallet', async (request: BySecret, reply) => {
+    const invoice = await demandInvoice(services, request.params.secret)
+    const choice = Choice.safeParse(request.query).data
+    const wanted = choice && walletRequest(services, invoice, choice)
+    if (!wanted) throw noSuchWay()
+    return reply.headers(PRIVATE).send(wanted)
+  })
+
+  app.post('/checkout/:secret/x402', async (request: BySecret, reply) => {
+    const invoice = await demandInvoice(services, request.params.secret)
+    const payment = request.headers['payment-signature']
+    if (payment !== undefined) {
+      // Each try may cost gas, and anybody with the address may try: that uses up nothing of the account's own limits.
+      await limiter.take('topups', undefined, request.ip)
+      await limiter.take('topups', invoice.id, request.ip)
+    }
+    reply.headers(PRIVATE)
+    const isGone = () => request.raw.socket.destroyed
+    const body = await payInvoiceByX402(services, invoice, { payment, isGone }).catch((error) => {
+      throw withPaymentHeaders(error)
+    })
+    return reply.headers(paymentHeaders({ ...body })).send(body)
+  })
+
+  if (services.demo) registerDemoPay(app, services, services.demo)
+}
+
+const noSuchWay = () =>
+  new OperationError('payment_method_unavailable', 'This is no way to pay this invoice', { nextSteps: [] })
+
+/** @throws OperationError `not_found` */
+async function demandInvoice(services: Services, secret: string) {
+  const invoice = await checkoutInvoice(services, secret)
+  if (!invoice) throw new OperationError('not_found', 'There is no invoice at this address')
+  return invoice
+}
+
+/** Clients of x402 read the terms in a header. */
+function withPaymentHeaders(error: unknown): unknown {
+  if (!(error instanceof OperationError)) return error
+  const headers = { ...error.options.headers, ...paymentHeaders(error.options.fields ?? {}) }
+  return new OperationError(error.code, error.message, { ...error.options, headers })
+}
+
+/** A real transfer on the local chain: asked for by a script, or by the form itself where there is none. */
+function registerDemoPay(app: FastifyInstance, services: Services, demo: NonNullable<Services['demo']>) {
+  app.register(async (form) => {
+    form.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string' },
+      (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(body as string))),
+    )
+    form.post('/checkout/:secret/demo-pay', async (request: BySecret, reply) => {
+      const { secret } = request.params
+      const { invoice } = await demandView(services, secret)
+      const choice = Choice.safeParse(request.body).data
+      const option = invoice.payment_options.find(
+        ({ network, token }) => network === choice?.network && token === choice.token,
+      )
+      if (!option) throw noSuchWay()
+      const hash = await payFromFaucet(demo, option)
+      if (request.headers.accept?.includes('application/json')) {
+        return reply.headers(PRIVATE).send({ tx_hash: hash })
+      }
+      return reply.headers(PRIVATE).redirect(pathOf(secret), 303)
+    })
+  })
+}
