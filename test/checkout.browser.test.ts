@@ -73,7 +73,9 @@ async function open(address: string, options: BrowserContextOptions = {}) {
 
 const shownStatus = (page: Page) => page.locator('.status-title').textContent()
 const choose = (page: Page, name: string) => page.getByRole('radio', { name }).check()
-const panel = (page: Page) => page.locator('.panel').filter({ visible: true })
+const shownPair = (page: Page, { network, token }: { network: string; token: string }) =>
+  page.locator(`.panel[data-network=${network}][data-token=${token}]`)
+const panel = (page: Page) => page.locator('.panel')
 
 test('default: a transfer of the agent turns the page to credited, without a reload', async () => {
   const { sdk, invoice, checkout_url } = await topup()
@@ -92,6 +94,13 @@ test('default: a transfer of the agent turns the page to credited, without a rel
   expect(await page.locator('.payments').textContent()).toContain('10.00 USDC on Base')
   expect(loads()).toBe(1)
   expect(complaints).toEqual([])
+  const next = page.getByRole('region', { name: 'What comes next' })
+  await next.getByRole('link', { name: 'Order a server from the balance' }).waitFor()
+  await next.getByRole('link', { name: 'Receipt of this payment' }).click()
+  expect(await page.title()).toBe(`Receipt ${invoice.id}`)
+  expect(await page.locator('.payments').textContent()).toContain('10.00 USDC on Base')
+  expect((await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+  expect(complaints).toEqual([])
   expect((await sdk.getBalance()).balance).toBe(10_000_000n)
   await close()
 })
@@ -101,6 +110,7 @@ test('behavior: the button of the demo pays with what was chosen', async () => {
   const { page, complaints, close } = await open(checkout_url)
   await choose(page, 'Polygon')
   await choose(page, 'USDT')
+  await shownPair(page, { network: 'polygon', token: 'USDT' }).waitFor()
   expect(new URL(page.url()).search).toBe('?network=polygon&token=USDT')
   await panel(page).getByRole('button', { name: 'Pay with the test faucet' }).click()
   await page.getByText('Paid. Thank you!').waitFor({ timeout: CREDITED_MS })
@@ -117,7 +127,7 @@ test('behavior: after a part of the amount the page asks for the rest, and keeps
   const wallet = testWallet(demo.chains.find(({ network }) => network === 'ethereum')!, demo.demo.faucet_key)
   await wallet.pay('USDC', invoice.payment_options[0]!.address as `0x${string}`, 4_000_000n)
   await page.getByText('4.00 of 10.00 USD received').waitFor({ timeout: CREDITED_MS })
-  expect(await panel(page).locator('.amount').textContent()).toBe('6.00 PYUSD')
+  await panel(page).getByText('6.00 PYUSD').waitFor()
   await close()
 })
 
@@ -128,11 +138,59 @@ test('behavior: every pair of network and token shows its own amount and code', 
   for (const option of invoice.payment_options) {
     await choose(page, names[option.network])
     await choose(page, option.token)
+    await shownPair(page, option).waitFor()
     expect(await panel(page).count()).toBe(1)
     expect(await panel(page).getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')).toBe(
       option.uri,
     )
   }
+  await panel(page).getByRole('link', { name: 'Code with the amount' }).click()
+  await panel(page).getByRole('img', { name: 'QR code of a transfer of 10.00 PYUSD on Polygon' }).waitFor()
+  expect(new URL(page.url()).search).toBe('?network=polygon&token=PYUSD&code=transfer')
+  expect(await panel(page).locator('.qr').count()).toBe(1)
+  await close()
+})
+
+test('behavior: amount, code and address are in one view, on a desktop and on a phone', async () => {
+  const { checkout_url } = await topup(10_000)
+  for (const viewport of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    for (const code of ['address', 'transfer']) {
+      const { page, close } = await open(`${checkout_url}?network=ethereum&token=PYUSD&code=${code}`, {
+        viewport,
+      })
+      for (const part of ['.amount', '.network', '.qr', '.address']) {
+        const { x, y, width, height } = (await panel(page).locator(part).boundingBox())!
+        expect([width, height].every((length) => length > 0)).toBe(true)
+        expect([x, y].every((edge) => edge >= 0)).toBe(true)
+        expect(x + width).toBeLessThanOrEqual(viewport.width)
+        expect(y + height).toBeLessThanOrEqual(viewport.height)
+      }
+      expect(await page.evaluate(() => scrollY)).toBe(0)
+      await close()
+    }
+  }
+})
+
+test('behavior: a payment is followed in few bytes: the page is loaded once, and then only what changed', async () => {
+  const { invoice, checkout_url } = await topup()
+  const { page, close } = await open(checkout_url)
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  const client = await page.context().newCDPSession(page)
+  await client.send('Network.enable')
+  let bytes = 0
+  client.on('Network.dataReceived', ({ dataLength }) => {
+    bytes += dataLength
+  })
+  const wallet = testWallet(demo.chains.find(({ network }) => network === 'base')!, demo.demo.faucet_key)
+  await wallet.pay('USDC', invoice.payment_options[0]!.address as `0x${string}`, 10_000_000n)
+  await page.getByText('Paid. Thank you!').waitFor({ timeout: CREDITED_MS })
+  expect(asked).toEqual([])
+  expect(bytes).toBeGreaterThan(1_000)
+  expect(bytes).toBeLessThan(20_000)
   await close()
 })
 
@@ -149,6 +207,8 @@ test('behavior: after the connection broke, the page finds out what it missed', 
   const { sdk, invoice, checkout_url } = await topup()
   const { page, close } = await open(checkout_url)
   await page.context().setOffline(true)
+  // What is open already would go on.
+  service.app.server.closeAllConnections()
   await sdk.cancelInvoice({ invoice_id: invoice.id })
   expect(await shownStatus(page)).toBe('Waiting for your payment')
   await page.context().setOffline(false)
@@ -160,6 +220,8 @@ test('behavior: without scripts it can be chosen and paid, and the page looks ag
   const { sdk, invoice, checkout_url } = await topup(3)
   const { page, close } = await open(checkout_url, { javaScriptEnabled: false })
   await choose(page, 'Ethereum')
+  await page.getByRole('button', { name: 'Show this way to pay' }).click()
+  await shownPair(page, { network: 'ethereum', token: 'USDC' }).waitFor()
   expect(await panel(page).locator('.network').textContent()).toBe('Ethereum')
   expect(await page.content()).toContain('http-equiv="refresh"')
   await panel(page).getByRole('button', { name: 'Pay with the test faucet' }).click()
@@ -174,6 +236,7 @@ test('behavior: nothing overflows on a small screen, in light and in dark', asyn
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, close } = await open(checkout_url, { viewport: { width: 320, height: 640 }, colorScheme })
     await choose(page, 'PYUSD')
+    await shownPair(page, { network: 'base', token: 'PYUSD' }).waitFor()
     const width = await page.evaluate(() => document.documentElement.scrollWidth)
     expect(width).toBe(320)
     await close()
@@ -234,6 +297,12 @@ test('default: a renewal is paid on its page, and the paid time is longer', asyn
   await panel(page).getByRole('button', { name: 'Pay with the test faucet' }).click()
   await page.getByText('Paid. Thank you!').waitFor({ timeout: CREDITED_MS })
   expect(Math.round(((await paidUntil()) - before) / DAY_MS)).toSatisfy((days) => days >= 28 && days <= 31)
+  const next = page.getByRole('region', { name: 'What comes next' })
+  await next.getByText(`GET ${url}/api/v1/eqvps/services/${service_id}`).waitFor()
+  expect(await next.getByRole('link').allTextContents()).toEqual([
+    'See until when the server is paid',
+    'Receipt of this payment',
+  ])
   await close()
 })
 
@@ -267,5 +336,9 @@ test('default: a paid order leads to its machine', async () => {
   const { service_id, order_id } = await sdk.getInvoice({ invoice_id: unpaid.body.invoice.id })
   expect(service_id).toBe((await sdk.getOrder({ order_id: order_id! })).service_id)
   expect(await page.locator('.status-text').textContent()).toContain(service_id!)
+  const next = page.getByRole('region', { name: 'What comes next' })
+  await next.getByText(`GET ${url}/api/v1/eqvps/services/${service_id}?wait=ssh_ready`).waitFor()
+  await next.getByRole('link', { name: 'Wait for the server, and log in' }).click()
+  expect(await page.locator(':target h2').textContent()).toBe('Show a VPS and how to log in')
   await close()
 })
