@@ -10,6 +10,7 @@ const sources = [
   'test-tokens/TestPYUSD.sol',
   'test-tokens/TestUSDC.sol',
   'test-tokens/TestUSDT.sol',
+  'test-wallets/OwnedWallet.sol',
 ]
 
 /**

@@ -98,7 +98,7 @@ describe('arrows inside the server', () => {
     database: [],
     ledger: ['database'],
     chain: [],
-    account: ['ledger', 'database'],
+    account: ['ledger', 'database', 'chain'],
     balance: ['ledger', 'database'],
     catalog: ['database'],
     guide: ['ledger'],

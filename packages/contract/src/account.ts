@@ -6,7 +6,7 @@ import { PlainText, Timestamp } from './wire.ts'
 
 export const Account = z.object({
   id: Id('account'),
-  email: z.string(),
+  email: z.string().nullable().describe('null: of a wallet, until set_email'),
   first_name: z.string().nullable(),
   last_name: z.string().nullable(),
   has_password: z.boolean(),
@@ -23,6 +23,14 @@ export const Session = z.object({
 
 // Length and form are judged by the e-mail policy, so that its own error codes can say what is wrong.
 const Email = z.string().describe('E-mail address')
+const LoginCode = z
+  .string()
+  .max(40)
+  .regex(
+    /^\s*\d{6}\s*$|^([\s-]*[0-9A-Za-z]){12}[\s-]*$/,
+    'Expected the 6 digits or the 12 characters from the mail',
+  )
+const WalletAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'Expected 0x and 40 hexadecimal digits')
 const Password = z.string().min(8).max(200).describe('8 to 200 characters')
 const Name = PlainText(100)
 const UnconfirmedTokens = z
@@ -113,13 +121,7 @@ export const account = {
     idempotent: false,
     input: z.strictObject({
       email: Email,
-      code: z
-        .string()
-        .max(40)
-        .regex(
-          /^\s*\d{6}\s*$|^([\s-]*[0-9A-Za-z]){12}[\s-]*$/,
-          'Expected the 6 digits or the 12 characters from the mail',
-        ),
+      code: LoginCode,
     }),
     output: Session.extend({ unconfirmed_tokens: UnconfirmedTokens }),
     errors: ['invalid_code'],
@@ -128,6 +130,78 @@ export const account = {
       (answer.unconfirmed_tokens as string[] | undefined)?.length
         ? [{ tool: 'list_tokens', why: 'See the tokens from before your login: confirm or revoke each' }]
         : afterLogin(answer),
+  }),
+  requestWalletChallenge: operation({
+    method: 'POST',
+    path: '/x402/login/challenge',
+    atOrigin: true,
+    summary: 'Get a message for a wallet to sign',
+    description:
+      'Shows a Sign-In-With-Ethereum message (EIP-4361) for the wallet to sign, which logs in once within 5 minutes at this service alone. It moves no money.',
+    access: 'public',
+    rate: 'login',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({
+      address: WalletAddress,
+      chain_id: z
+        .number()
+        .int()
+        .optional()
+        .describe('Where a contract wallet is deployed; default: the first network of this service'),
+    }),
+    output: z.object({ message: z.string(), expires_at: Timestamp }),
+    errors: ['unknown_chain'],
+    example: { address: '0x52908400098527886E0F7030069857D2E4169EE7' },
+    next: ({ message }) => [
+      {
+        tool: 'verify_wallet_login',
+        why: 'Sign the message with personal_sign, and exchange it for a token: add the signature',
+        arguments: { message },
+      },
+    ],
+  }),
+  verifyWalletLogin: operation({
+    method: 'POST',
+    path: '/x402/login',
+    atOrigin: true,
+    summary: 'Log in with a wallet',
+    description:
+      'Exchanges the signed message of request_wallet_challenge for a Bearer token of the account of the wallet, and creates the account when there is none. A wallet that paid without an account finds its machines and its balance there.',
+    access: 'public',
+    rate: 'login',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({
+      message: z.string().max(2000).describe('As it was answered'),
+      signature: z
+        .string()
+        .max(4098)
+        .regex(/^0x([0-9a-fA-F]{2})+$/, 'Expected hexadecimal digits')
+        .describe('By personal_sign; of a contract wallet, as ERC-1271 takes it'),
+    }),
+    output: Session,
+    errors: ['invalid_wallet_login', 'chain_unavailable'],
+    example: {
+      message: 'example.net wants you to sign in with your Ethereum account: ...',
+      signature: '0x00',
+    },
+    next: afterLogin,
+  }),
+  setEmail: operation({
+    method: 'POST',
+    path: '/account/email',
+    summary: 'Give an account of a wallet an address',
+    description:
+      'Sets the e-mail address of an account that has none, for mail and for logging in: request_login_code sends a code to it, which proves that it is yours. An address of another account is refused, and accounts are never merged.',
+    access: 'account',
+    rate: 'login',
+    effect: 'write',
+    idempotent: false,
+    input: z.strictObject({ email: Email, code: LoginCode }),
+    output: z.object({ account: Account }),
+    errors: ['invalid_code', 'email_taken', 'email_set', 'child_token'],
+    example: { email: 'agent@rackmail.net', code: '123456' },
   }),
   setPassword: operation({
     method: 'POST',

@@ -19,7 +19,7 @@ const Received = z.object({
   service_id: Id('service'),
   hostname: z.string(),
   status: z.enum(vpsStatuses),
-  owner_email: z.string(),
+  owner_email: z.string().nullable(),
   expires_at: Timestamp.nullable(),
   accepted_at: Timestamp,
 })

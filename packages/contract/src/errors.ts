@@ -16,6 +16,10 @@ export const errors = {
     status: 401,
     fix: 'Check e-mail and password, or ask for a code with request_login_code.',
   },
+  invalid_wallet_login: {
+    status: 401,
+    fix: 'Ask for a new message with request_wallet_challenge, sign it as it is, and send it within 5 minutes, once.',
+  },
   invalid_code: { status: 401, fix: 'Ask for a new code with request_login_code.' },
   insufficient_balance: {
     status: 402,
@@ -66,6 +70,7 @@ export const errors = {
   method_not_allowed: { status: 405, fix: 'See openapi.json for the methods of this path.' },
   request_too_slow: { status: 408, fix: 'Send the body without pauses: at least 500 bytes a second.' },
   email_taken: { status: 409, fix: 'Log in with login, or with request_login_code and verify_login_code.' },
+  email_set: { status: 409, fix: 'The account has an e-mail address already: see whoami.' },
   topup_pending: { status: 409, fix: 'Pay the open invoice, or cancel it with cancel_invoice.' },
   payment_arrived: {
     status: 409,
@@ -207,6 +212,10 @@ export const errors = {
     status: 422,
     fix: 'Choose a network and token from the payment_options of an invoice.',
   },
+  unknown_chain: {
+    status: 422,
+    fix: 'Name a chain of the payment_options of an invoice, or leave it out for a wallet with a key.',
+  },
   confirmation_required: {
     status: 422,
     fix: 'Send "confirm" with true, the hostname of the service, or DELETE.',
@@ -232,6 +241,10 @@ export const errors = {
   sandboxes_unavailable: {
     status: 503,
     fix: 'Repeat after the seconds in retry_after, if there are any. Otherwise ask the operator: this host runs no sandboxes.',
+  },
+  chain_unavailable: {
+    status: 503,
+    fix: 'Repeat after the seconds in retry_after: the chain of the contract wallet has to be asked.',
   },
   settlement_unavailable: {
     status: 503,

@@ -85,3 +85,10 @@ export const operationList = Object.entries(operations) as [OperationName, Opera
 
 /** REST lives below `{origin}` + this path. */
 export const basePath = '/api/v1/eqvps'
+
+/** What callers have who come with a wallet and no account lies below `{origin}` + this path. */
+export const walletPath = '/x402'
+
+/** The path of an operation below `{origin}`. */
+export const pathAtOrigin = ({ path, atOrigin }: Pick<Operation, 'path' | 'atOrigin'>) =>
+  atOrigin ? path : basePath + path

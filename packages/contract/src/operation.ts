@@ -43,6 +43,8 @@ export interface Operation {
    * braces is the input of that name.
    */
   path: `/${string}`
+  /** The path lies below the origin, in `walletPath`, and not below the base path. */
+  atOrigin?: true
   /** Other paths that answer the same. */
   aliases?: readonly `/${string}`[]
   /** Other names that it has as a tool. */

@@ -14,7 +14,7 @@ export const Receipt = z.object({
   invoice_id: Id('invoice'),
   kind: z.enum(['topup', 'order', 'renewal']),
   account_id: Id('account'),
-  email: z.string(),
+  email: z.string().nullable(),
   name: z.string().nullable(),
   amount: UsdText,
   currency: z.literal('USD'),

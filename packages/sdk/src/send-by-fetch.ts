@@ -1,4 +1,4 @@
-import { basePath } from '@coinrack/contract/index.ts'
+import { pathAtOrigin } from '@coinrack/contract/index.ts'
 import { pathInputs, resourceInput } from '@coinrack/contract/operation.ts'
 import { ConnectionError } from './errors.ts'
 import type { Ask, Send } from './exchange.ts'
@@ -29,7 +29,7 @@ export function sendByFetch(origin: string, world: World): Send {
 
 function locate(origin: string, { operation, input }: Ask): { url: string; body?: string } {
   const rest = { ...input }
-  let path: string = operation.path
+  let path: string = pathAtOrigin(operation)
   if (operation.resource) {
     const field = resourceInput(operation.resource)
     path = path.replace('{id}', encodeURIComponent(String(rest[field])))
@@ -39,7 +39,7 @@ function locate(origin: string, { operation, input }: Ask): { url: string; body?
     path = path.replace(`{${field}}`, encodeURIComponent(String(rest[field])))
     delete rest[field]
   }
-  const url = `${origin}${basePath}${path}`
+  const url = origin + path
   if (operation.method !== 'GET') return { url, body: JSON.stringify(rest) }
   const given = Object.entries(rest).filter(([, value]) => value !== undefined)
   const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))

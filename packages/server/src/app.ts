@@ -1,4 +1,4 @@
-import { basePath } from '@coinrack/contract/index.ts'
+import { basePath, walletPath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { shareOf } from './database/pool.ts'
 import { createDispatch } from './dispatch.ts'
@@ -57,6 +57,16 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
       await registerOpenapi(scope, services)
     },
     { prefix: basePath },
+  )
+  app.register(
+    async (scope) => {
+      await allowBrowsers(scope)
+      scope.setNotFoundHandler((request) => {
+        throw nothingAt(request)
+      })
+      await registerRest(scope, dispatch, walletPath)
+    },
+    { prefix: walletPath },
   )
   registerDocuments(app, services)
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })

@@ -42,6 +42,7 @@ const nextSteps: Partial<Record<ErrorCode, NextStep[]>> = {
     { tool: 'login', why: 'Get a token for an account with a password' },
   ],
   invalid_credentials: [{ tool: 'request_login_code', why: 'Log in with a code by mail' }],
+  invalid_wallet_login: [{ tool: 'request_wallet_challenge', why: 'Get a new message to sign' }],
   invalid_code: [{ tool: 'request_login_code', why: 'Get a new code' }],
   proof_too_old: [{ tool: 'request_login_code', why: 'Prove the mailbox by a new code' }],
   email_taken: [{ tool: 'request_login_code', why: 'Log in with a code by mail' }],

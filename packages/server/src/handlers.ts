@@ -6,11 +6,14 @@ import { logout } from './account/logout.ts'
 import { refreshToken } from './account/refresh-token.ts'
 import { registerAccount } from './account/register-account.ts'
 import { requestLoginCode } from './account/request-login-code.ts'
+import { requestWalletChallenge } from './account/request-wallet-challenge.ts'
 import { revokeToken } from './account/revoke-token.ts'
+import { setEmail } from './account/set-email.ts'
 import { setPassword } from './account/set-password.ts'
 import { updateAccount } from './account/update-account.ts'
 import { updateToken } from './account/update-token.ts'
 import { verifyLoginCode } from './account/verify-login-code.ts'
+import { verifyWalletLogin } from './account/verify-wallet-login.ts'
 import { whoami } from './account/whoami.ts'
 import { getBalance } from './balance/get-balance.ts'
 import { getStatement } from './balance/get-statement.ts'
@@ -119,6 +122,9 @@ export const handlers: Handlers = {
   login,
   requestLoginCode,
   verifyLoginCode,
+  requestWalletChallenge,
+  verifyWalletLogin,
+  setEmail,
   setPassword,
   whoami,
   updateAccount,

@@ -12,6 +12,7 @@ import { type Logger, pino } from 'pino'
 import { privateKeyToAddress } from 'viem/accounts'
 import { createHashing } from './account/hashing.ts'
 import { fileMailer, smtpMailer } from './account/mailer.ts'
+import { walletAccounts } from './account/wallet-accounts.ts'
 import { atMostEvery } from './at-most-every.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { sellable } from './catalog/catalog.ts'
@@ -181,6 +182,7 @@ async function main(): Promise<void> {
     demo: chains.demo,
     invoicing,
     ordering,
+    walletAccounts,
     sandboxing,
   })
 

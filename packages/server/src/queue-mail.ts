@@ -24,13 +24,15 @@ const PAUSES_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000]
 /**
  * Sends a mail when the transaction is committed, and not when it isn't. May be sent twice when the service is killed
  * at the wrong moment; a mail server that is down delays it.
+ * @param to null: an account of a wallet that has no e-mail address is not written to
  * @param sealer needed for a mail that holds a secret: until it is sent it lies in the database
  */
 export async function queueMail(
   tx: Transaction,
   { clock, sealer }: { clock: Clock; sealer?: Services['sealer'] },
-  { to, subject, text }: Mail,
+  { to, subject, text }: Omit<Mail, 'to'> & { to: string | null },
 ): Promise<void> {
+  if (to === null) return
   const content = JSON.stringify({ subject, text })
   await tx.query(
     'insert into outgoing_mail (recipient, content, sealed, next_at, created_at) values ($1, $2, $3, $4, $4)',

@@ -12,6 +12,21 @@ import type { Services } from './services.ts'
 
 export type InvoiceView = z.output<typeof Invoice>
 
+/** A wallet: of a key, which is the same on every chain, or of a contract on one chain. */
+export interface Wallet {
+  address: string
+  /** Null: of a key. */
+  chainId: number | null
+}
+
+/** Of accounts, for payments by wallets that present no token. */
+export interface WalletAccounts {
+  /** The account of a wallet; undefined when it has none. */
+  find(db: Queryable, wallet: Wallet): Promise<string | undefined>
+  /** The account of a wallet, made when it has none: without an e-mail address, and with a balance of zero. */
+  ensure(tx: Transaction, services: Services, wallet: Wallet): Promise<string>
+}
+
 /** Of payments, for orders. */
 export interface Invoicing {
   /** Opens an unpaid invoice for an order that the balance did not cover. */

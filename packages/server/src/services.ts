@@ -19,7 +19,7 @@ import type { Config } from './config.ts'
 import type { Changes } from './database/changes.ts'
 import type { ReceiptKey } from './receipt-key.ts'
 import type { Sealer } from './sealer.ts'
-import type { Invoicing, Ordering, Sandboxing } from './seams.ts'
+import type { Invoicing, Ordering, Sandboxing, WalletAccounts } from './seams.ts'
 import type { ReverseDns } from './vps/rdns/reverse-dns.ts'
 
 export interface Clock {
@@ -73,6 +73,7 @@ export interface Services {
   invoicing: Invoicing
   ordering: Ordering
   sandboxing: Sandboxing
+  walletAccounts: WalletAccounts
 }
 
 export const idMaker =

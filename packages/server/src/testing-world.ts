@@ -16,6 +16,7 @@ import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/
 import { pino } from 'pino'
 import { createHashing } from './account/hashing.ts'
 import type { Mail, Mailer } from './account/mailer.ts'
+import { walletAccounts } from './account/wallet-accounts.ts'
 import { atMostEvery } from './at-most-every.ts'
 import { parseCatalog, sellable } from './catalog/catalog.ts'
 import defaultCatalog from './catalog/default-catalog.json' with { type: 'json' }
@@ -128,6 +129,7 @@ export async function createTestWorld(
     demo: options.demo,
     invoicing,
     ordering,
+    walletAccounts,
     sandboxing,
   })
   return {

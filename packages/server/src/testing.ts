@@ -1,4 +1,4 @@
-import { basePath } from '@coinrack/contract/index.ts'
+import { basePath, walletPath } from '@coinrack/contract/index.ts'
 import type { Posting } from '@coinrack/money/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
@@ -95,7 +95,7 @@ export async function startTestService(options: WorldOptions = {}): Promise<Test
   const ask: TestService['ask'] = async (method, path, { token, body, headers, address } = {}) => {
     const reply = await app.inject({
       method,
-      url: basePath + path,
+      url: path.startsWith(`${walletPath}/`) ? path : basePath + path,
       remoteAddress: address ?? '127.0.0.1',
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -4,7 +4,8 @@ import type { Queryable, Transaction } from '../database/transaction.ts'
 
 export interface AccountRow {
   id: string
-  email: string
+  /** Null: of a wallet, until an address is proven by a code. */
+  email: string | null
   first_name: string | null
   last_name: string | null
   password_hash: string | null
@@ -62,6 +63,19 @@ export async function markEmailVerified(tx: Transaction, id: string, at: Date): 
   const { rowCount } = await tx.query(
     'update account set email_verified_at = $2 where id = $1 and email_verified_at is null',
     [id, at],
+  )
+  return rowCount === 1
+}
+
+/**
+ * Gives an account without an e-mail address one that was just proven.
+ * @returns false when it has one, or another account has this one
+ */
+export async function setProvenEmail(tx: Transaction, id: string, email: string, at: Date): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update account set email = $2, email_verified_at = $3
+     where id = $1 and email is null and not exists (select from account other where other.email = $2)`,
+    [id, email, at],
   )
   return rowCount === 1
 }

@@ -5,14 +5,14 @@ import { type AccountRow, insertAccount } from './account-store.ts'
 
 /**
  * Makes an account, and its balance at zero.
- * @param email as `judgeEmail` gave it
+ * @param email as `judgeEmail` gave it; null for the account of a wallet
  * @returns undefined when the address is taken
  */
 export async function createAccount(
   tx: Transaction,
   { clock, newId }: Services,
   wanted: {
-    email: string
+    email: string | null
     firstName?: string | null
     lastName?: string | null
     passwordHash?: string | null

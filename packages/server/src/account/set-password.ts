@@ -30,7 +30,7 @@ export const setPassword: Handler<'setPassword'> = preparedHandler(
       if (input.current_password === undefined)
         throw fail('invalid_credentials', 'current_password is needed')
       const result = await countPassword(db, services, {
-        ...{ subject: email, accountId: caller.accountId, client: 'token', good },
+        ...{ subject: email ?? caller.accountId, accountId: caller.accountId, client: 'token', good },
       })
       if (result === 'blocked') {
         throw fail('rate_limited', 'Too many wrong passwords in an hour', { retryAfter: BLOCKED_S })

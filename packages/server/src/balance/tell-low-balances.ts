@@ -103,7 +103,9 @@ async function tellOwner(
     runs_out_at: runsOutAt,
     threshold_hours: hours,
   })
-  const { rows } = await tx.query<{ email: string }>('select email from account where id = $1', [accountId])
+  const { rows } = await tx.query<{ email: string | null }>('select email from account where id = $1', [
+    accountId,
+  ])
   const end = `${runsOutAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`
   await queueMail(tx, services, {
     to: rows[0]!.email,

@@ -54,6 +54,8 @@ function open(count: number) {
       transfers: () => answer(() => []),
       payee: async () => ({ hasCode: false, isRefused: false }),
       receipt: () => answer(() => undefined),
+      code: () => answer(() => undefined),
+      approves: () => answer(() => false),
     }
   })
   port = chainOfNodes({ chainId: 8453, network: 'base' }, nodes, () => clock)

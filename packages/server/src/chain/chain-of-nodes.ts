@@ -148,6 +148,9 @@ export function chainOfNodes(
         transfers: (...range) => ask(watched, (node) => node.transfers(...range)),
         receipt: (txHash) => ask(watched, (node) => node.receipt(txHash)),
         payee: (...whom) => ask(watched, (node) => node.payee(...whom)),
+        code: (address) => ask(watched, (node) => node.code(address)),
+        approves: (address, hash, signature) =>
+          ask(watched, (node) => node.approves(address, hash, signature)),
       })),
 
     askAll: (question) => {

@@ -1,4 +1,4 @@
-import type { Hash, Hex } from 'viem'
+import type { Address, Hash, Hex } from 'viem'
 import type { ChainSettings, Network } from './chain-settings.ts'
 import type { GasWallet } from './gas-wallet.ts'
 
@@ -75,6 +75,10 @@ export interface ChainNode {
   receipt(txHash: Hash): Promise<TransferReceipt | undefined>
   /** @param payer whom the token would be paid by */
   payee(token: Hex, payer: Hex, address: Hex): Promise<Payee>
+  /** The code at an address now; undefined where there is none. */
+  code(address: Address): Promise<Hex | undefined>
+  /** Whether the contract at an address takes this for its signature of a hash (ERC-1271). */
+  approves(address: Address, hash: Hash, signature: Hex): Promise<boolean>
   /** Makes an empty block; demo chains only. */
   mine?(): Promise<void>
 }

@@ -140,6 +140,8 @@ export function fakeChain(settings: ChainSettings): FakeChain {
           const receipt = receiptOf(txHash)
           return how.receipt(receipt && receipt.block.number > head() ? undefined : receipt, txHash)
         }),
+      code: () => answer(how, () => undefined),
+      approves: () => answer(how, () => false),
     }
   }
   const honest = (): FakeNode => ({

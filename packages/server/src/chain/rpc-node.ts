@@ -1,5 +1,6 @@
 import {
   createPublicClient,
+  encodeFunctionData,
   type Hash,
   type Hex,
   hexToBigInt,
@@ -8,6 +9,7 @@ import {
   numberToHex,
   type PublicClient,
   pad,
+  parseAbi,
   RpcRequestError,
 } from 'viem'
 import {
@@ -25,6 +27,9 @@ import { refusesToPay } from './refuses-to-pay.ts'
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** An account with a key that lets this code act for it (EIP-7702). */
 const DELEGATED = '0xef0100'
+const ERC_1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+/** What a contract answers that takes a signature for its own. */
+const APPROVED = '0x1626ba7e'
 const LARGEST_RESPONSE = 100 * 1024 * 1024
 const TIMEOUT_MS = 5_000
 /** Logs of many blocks take longer to find. */
@@ -170,6 +175,25 @@ export function rpcNode({ chainId, tokens, demo }: ChainSettings, url: string): 
         hasCode: code !== undefined && !code.startsWith(DELEGATED),
         isRefused: await refusesToPay(node, token, payer, address),
       }
+    },
+
+    async code(address) {
+      await prove()
+      const code = await node.request({ method: 'eth_getCode', params: [address, 'latest'] })
+      return code === '0x' ? undefined : (code.toLowerCase() as Hex)
+    },
+
+    async approves(address, hash, signature) {
+      await prove()
+      const data = encodeFunctionData({ abi: ERC_1271, args: [hash, signature] })
+      const answer = await node
+        .request({ method: 'eth_call', params: [{ to: address, data }, 'latest'] })
+        .catch((error: Error) => {
+          // It reverts.
+          if (isAnswer(error)) return '0x'
+          throw error
+        })
+      return answer.startsWith(APPROVED)
     },
 
     ...(demo && {

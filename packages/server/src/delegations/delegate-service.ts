@@ -50,7 +50,7 @@ export const delegateService: Handler<'delegateService'> = async (call) => {
     revoked_at: null,
   }
   await insertDelegation(db, { ...row, token_hash: sha256(token) })
-  const { owner, hostname } = await addressesOf(db, row)
+  const { named: owner, hostname } = await addressesOf(db, row)
   await queueMail(db, services, {
     to: row.email,
     subject: `${owner} invites you to operate ${hostname}`,

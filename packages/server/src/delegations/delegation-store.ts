@@ -123,7 +123,7 @@ export interface ReceivedRow {
   service_id: string
   hostname: string
   status: (typeof vpsStatuses)[number]
-  owner_email: string
+  owner_email: string | null
   expires_at: Date | null
   accepted_at: Date
 }
@@ -145,10 +145,15 @@ export async function delegatedTo(
   return rows
 }
 
-/** Where mail goes to, and the name of the machine. */
+/** Where mail goes to, and the name of the machine. `named` is what others are told of the owner, who may have no address. */
 export async function addressesOf(db: Queryable, row: DelegationRow) {
-  const { rows } = await db.query<{ owner: string; delegate: string | null; hostname: string }>(
-    `select owner.email as owner, delegate.email as delegate, hostname
+  const { rows } = await db.query<{
+    owner: string | null
+    named: string
+    delegate: string | null
+    hostname: string
+  }>(
+    `select owner.email as owner, coalesce(owner.email, 'Account ' || owner.id) as named, delegate.email as delegate, hostname
      from vps join account owner on owner.id = vps.account_id left join account delegate on delegate.id = $2
      where vps.id = $1`,
     [row.service_id, row.delegate_id],

@@ -11,7 +11,7 @@ export async function tellBoth(
   type: 'delegation.accepted' | 'delegation.revoked' | 'delegation.expired',
   row: DelegationRow,
 ): Promise<void> {
-  const { owner, delegate, hostname } = await addressesOf(tx, row)
+  const { owner, named, delegate, hostname } = await addressesOf(tx, row)
   const told = { delegation_id: row.id, service_id: row.service_id, hostname, email: row.email }
   for (const accountId of [row.account_id, row.delegate_id]) {
     if (accountId !== null) await recordEvent(tx, services, accountId, type, told)
@@ -32,6 +32,6 @@ export async function tellBoth(
   await queueMail(tx, services, {
     to: who,
     subject: `You ${verb} ${hostname}`,
-    text: `You ${verb} the VPS ${hostname} of ${owner} at ${services.config.publicUrl}.\n\n${why}`,
+    text: `You ${verb} the VPS ${hostname} of ${named} at ${services.config.publicUrl}.\n\n${why}`,
   })
 }

@@ -6,7 +6,7 @@ const MOST_SHOWN = 200
 
 interface Row {
   id: string
-  email: string
+  email: string | null
   available: bigint
   held: bigint
   live_vps: number
@@ -20,6 +20,7 @@ select a.id, a.email, b.available, b.held, a.suspended_at, a.created_at,
   (select count(*)::int from vps where vps.account_id = a.id and status not in ('failed', 'deleted')) as live_vps
 from account a join customer_balance b on b.account_id = a.id
 where $1::text is null or strpos(a.email, lower($1)) > 0
+  or exists (select from wallet where wallet.account_id = a.id and address = lower($1))
 order by a.id desc limit $2`
 
 export const accountList: Command = {

@@ -30,7 +30,7 @@ export const accountShow: Command = {
       transactions,
     }
     const text = [
-      `${json.email}  ${json.id}  since ${json.created_at}`,
+      `${json.email ?? 'no e-mail'}  ${json.id}  since ${json.created_at}`,
       json.suspended_at ? `Suspended since ${json.suspended_at}` : 'Active',
       `Balance ${json.balance} USD, held ${json.held}, owed ${json.owed}`,
       `\nVPS\n${table(['id', 'status', 'hostname', 'product', 'ssh', 'paid_until'], services)}`,

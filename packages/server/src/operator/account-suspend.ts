@@ -21,7 +21,7 @@ const suspending =
     })
     return {
       json: { id: account.id, email: account.email, suspended_at: at?.toISOString() ?? null },
-      text: `${account.email} is ${suspend ? 'suspended: its tokens, previews and file links are refused' : 'no longer suspended'}`,
+      text: `${account.email ?? account.id} is ${suspend ? 'suspended: its tokens, previews and file links are refused' : 'no longer suspended'}`,
     }
   }
 

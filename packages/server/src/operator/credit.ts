@@ -26,7 +26,9 @@ export const credit: Command = {
     const balance = await inTransaction(db, async (tx) => {
       const { available, owed } = await lockBalance(tx, account.id)
       if (available + amount < 0n) {
-        throw new RefusedError(`${account.email} has ${formatUsd(available)} USD: no balance goes below zero`)
+        throw new RefusedError(
+          `${account.email ?? account.id} has ${formatUsd(available)} USD: no balance goes below zero`,
+        )
       }
       const after = await post(tx, {
         id,
@@ -41,7 +43,7 @@ export const credit: Command = {
     })
     return {
       json: { id, account_id: account.id, amount: formatUsd(amount), balance: formatUsd(balance) },
-      text: `${account.email}: ${formatUsd(amount)} USD, balance now ${formatUsd(balance)} USD (${id})`,
+      text: `${account.email ?? account.id}: ${formatUsd(amount)} USD, balance now ${formatUsd(balance)} USD (${id})`,
     }
   },
 }

@@ -65,7 +65,7 @@ async function change(
 }
 
 async function mailTo(tx: Transaction, { clock }: Operator, ticket: TicketRow, text: string): Promise<void> {
-  const { rows } = await tx.query<{ email: string }>('select email from account where id = $1', [
+  const { rows } = await tx.query<{ email: string | null }>('select email from account where id = $1', [
     ticket.account_id,
   ])
   await queueMail(

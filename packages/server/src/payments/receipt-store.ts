@@ -44,9 +44,10 @@ export async function creditedFor(db: Queryable, invoiceId: string): Promise<Cre
 
 /** Who an account is. */
 export async function payerOf(db: Queryable, accountId: string) {
-  const { rows } = await db.query<{ email: string; first_name: string | null; last_name: string | null }>(
-    'select email, first_name, last_name from account where id = $1',
-    [accountId],
-  )
+  const { rows } = await db.query<{
+    email: string | null
+    first_name: string | null
+    last_name: string | null
+  }>('select email, first_name, last_name from account where id = $1', [accountId])
   return rows[0]!
 }

@@ -43,7 +43,9 @@ export async function reverseDeposit(services: Services, chain: Chain, deposit: 
 async function tellDebt(tx: Transaction, services: Services, { account_id, amount }: Deposit): Promise<void> {
   const { owed } = await readBalance(tx, account_id)
   if (owed === 0n) return
-  const { rows } = await tx.query<{ email: string }>('select email from account where id = $1', [account_id])
+  const { rows } = await tx.query<{ email: string | null }>('select email from account where id = $1', [
+    account_id,
+  ])
   await queueMail(tx, services, {
     to: rows[0]!.email,
     subject: `Your account owes ${formatUsd(owed)} USD`,

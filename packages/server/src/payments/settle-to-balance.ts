@@ -33,7 +33,7 @@ async function mailOwner(
   invoice: Invoice,
   reason: string,
 ): Promise<void> {
-  const { rows } = await tx.query<{ email: string; hostname: string }>(
+  const { rows } = await tx.query<{ email: string | null; hostname: string }>(
     `select email, hostname from account join vps on vps.account_id = account.id where vps.id = $1`,
     [invoice.service_id],
   )

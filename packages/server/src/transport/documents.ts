@@ -1,4 +1,3 @@
-import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import type { Services } from '../services.ts'
 import { docsPage, llmsText } from './docs.ts'
@@ -43,7 +42,7 @@ export function registerDocuments(app: FastifyInstance, services: Services): voi
 
 /** The description of the REST interface, in the scope of which it lies. */
 export async function registerOpenapi(scope: FastifyInstance, { config }: Services): Promise<void> {
-  const document = { ...openapi(), servers: [{ url: config.publicUrl + basePath }] }
+  const document = openapi(config.publicUrl)
   await scope.register(async (reads) => {
     await answerUnchanged(reads)
     reads.get('/openapi.json', async (_request, reply) =>

@@ -23,13 +23,19 @@ const INTERFACE_VERSION = '1.0.0'
 
 type Json = Record<string, unknown>
 
-/** The contract as an OpenAPI 3.1 document. */
-export function openapi(): Json {
+/**
+ * The contract as an OpenAPI 3.1 document.
+ * @param origin of the service; without it addresses are below wherever it is
+ */
+export function openapi(origin = ''): Json {
   const paths: Record<string, Json> = {}
   for (const [name, op] of operationList) {
     for (const [index, path] of [op.path, ...(op.aliases ?? [])].entries()) {
       paths[path] ??= {}
-      paths[path][op.method.toLowerCase()] = describe(index === 0 ? name : `${name}Alias`, name, op)
+      paths[path][op.method.toLowerCase()] = {
+        ...describe(index === 0 ? name : `${name}Alias`, name, op),
+        ...(op.atOrigin ? { servers: [{ url: origin || '/' }] } : {}),
+      }
     }
   }
   return {
@@ -40,7 +46,12 @@ export function openapi(): Json {
       summary: 'Virtual servers, prepaid in stablecoins, for developers and agents',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: basePath, description: 'Below the address of the service' }],
+    servers: [
+      {
+        url: origin + basePath,
+        ...(origin ? {} : { description: 'Below the address of the service' }),
+      },
+    ],
     tags: Object.entries(subjects).map(([name, description]) => ({ name, description })),
     paths,
     webhooks: describeWebhooks(),

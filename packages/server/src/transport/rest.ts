@@ -1,4 +1,4 @@
-import { basePath, type OperationName, operationList } from '@coinrack/contract/index.ts'
+import { basePath, type OperationName, operationList, walletPath } from '@coinrack/contract/index.ts'
 import { type Operation, resourceInput } from '@coinrack/contract/operation.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer, Dispatch } from '../dispatch.ts'
@@ -11,8 +11,16 @@ import { answerUnchanged, NO_STORE } from './unchanged.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Every operation of the contract as a route of this scope, which has the base path; its aliases included. */
-export async function registerRest(scope: FastifyInstance, dispatch: Dispatch): Promise<void> {
+/**
+ * The operations of the contract as routes of this scope, their aliases included.
+ * @param prefix that the scope has: the base path, or the path of those for callers with a wallet
+ */
+export async function registerRest(
+  scope: FastifyInstance,
+  dispatch: Dispatch,
+  prefix: typeof basePath | typeof walletPath = basePath,
+): Promise<void> {
+  const atOrigin = prefix === walletPath
   const closing = new AbortController()
   scope.addHook('preClose', async () => closing.abort())
   const served = new Map<string, Set<string>>()
@@ -24,12 +32,13 @@ export async function registerRest(scope: FastifyInstance, dispatch: Dispatch): 
   for (const [url, methods] of served) refuseOtherMethods(scope, url, methods)
 
   function serve(app: FastifyInstance, isServed: (op: Operation) => boolean): void {
-    for (const [name, op] of operationList) if (isServed(op)) serveOne(app, name, op)
+    for (const [name, op] of operationList)
+      if (isServed(op) && (op.atOrigin ?? false) === atOrigin) serveOne(app, name, op)
   }
 
   function serveOne(app: FastifyInstance, name: OperationName, op: Operation): void {
     for (const path of [op.path, ...(op.aliases ?? [])]) {
-      const url = path.replace(/{(\w+)}/g, ':$1')
+      const url = path.slice(atOrigin ? walletPath.length : 0).replace(/{(\w+)}/g, ':$1')
       const methods = served.get(url) ?? new Set()
       served.set(url, methods.add(op.method))
       // A HEAD runs the handler and drops its answer: not of one that shows a password once.

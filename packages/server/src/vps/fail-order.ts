@@ -20,7 +20,7 @@ export async function endOrder(
     invoice_id: order.invoice_id,
     reason,
   })
-  const { rows } = await tx.query<{ email: string }>('select email from account where id = $1', [
+  const { rows } = await tx.query<{ email: string | null }>('select email from account where id = $1', [
     order.account_id,
   ])
   await queueMail(tx, services, {

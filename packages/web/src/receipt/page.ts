@@ -36,7 +36,7 @@ export function receiptPage({ receipt, signature }: SignedReceipt): string {
   <dl>
     ${entry('Invoice', receipt.invoice_id)}
     ${entry('Paid', time(receipt.paid_at))}
-    ${entry('Paid by', receipt.name === null ? receipt.email : `${receipt.name}, ${receipt.email}`)}
+    ${entry('Paid by', [receipt.name, receipt.email].filter(Boolean).join(', ') || 'A wallet')}
     ${entry('Account', receipt.account_id)}
     ${entry('Issued', time(receipt.issued_at))}
   </dl>

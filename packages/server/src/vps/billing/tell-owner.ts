@@ -42,7 +42,7 @@ export async function tellOwner(
   happening: Happening,
 ): Promise<void> {
   const { subject, text } = mailAbout(row, happening, services.config.publicUrl)
-  const { rows } = await tx.query<{ email: string }>('select email from account where id = $1', [
+  const { rows } = await tx.query<{ email: string | null }>('select email from account where id = $1', [
     row.account_id,
   ])
   await queueMail(tx, services, { to: rows[0]!.email, subject, text })

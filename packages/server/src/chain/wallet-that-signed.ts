@@ -1,0 +1,53 @@
+import { type Address, type Hex, hashMessage, isAddressEqual, recoverMessageAddress } from 'viem'
+import { isAgreed } from './agreement.ts'
+import { type Chain, type ChainNode, ChainUnavailableError } from './chain-port.ts'
+
+/** A wallet: of a key on all chains, or of a contract on one. */
+export interface WalletOnChain {
+  address: Address
+  /** Null: of a key. */
+  chainId: number | null
+}
+
+/** What the code of an account begins with whose key has handed its calls to a contract (EIP-7702): it is still of a key. */
+const DELEGATED = '0xef0100'
+
+/**
+ * The wallet that has signed a message (EIP-191): by its key, or as the contract at that address says (ERC-1271).
+ * What a contract says of a signature counts only where its code does: an account that a key can act for is proven by
+ * that key.
+ * @returns undefined when it has not
+ * @throws ChainUnavailableError when too few endpoints say the same
+ */
+export async function walletThatSigned(
+  chain: Chain,
+  { address, message, signature }: { address: Address; message: string; signature: Hex },
+): Promise<WalletOnChain | undefined> {
+  const signer = await recoverMessageAddress({ message, signature }).catch(() => undefined)
+  if (signer && isAddressEqual(signer, address)) return { address, chainId: null }
+  const wallet = await walletAt(chain, address)
+  if (wallet.chainId === null) return undefined
+  const hash = hashMessage(message)
+  return (await agreed(chain, (node) => node.approves(address, hash, signature))) ? wallet : undefined
+}
+
+/**
+ * Which wallet an address is on a chain.
+ * @throws ChainUnavailableError when too few endpoints say the same
+ */
+export async function walletAt(chain: Chain, address: Address): Promise<WalletOnChain> {
+  const isContract = await agreed(chain, async (node) => {
+    const code = await node.code(address)
+    return code !== undefined && !code.startsWith(DELEGATED)
+  })
+  return { address, chainId: isContract ? chain.settings.chainId : null }
+}
+
+async function agreed({ port }: Chain, question: (node: ChainNode) => Promise<boolean>): Promise<boolean> {
+  const answers = await port.askAll(question)
+  const yes = answers.filter((said) => said?.answer === true).length
+  const no = answers.filter((said) => said?.answer === false).length
+  if (isAgreed(yes, no, answers.length)) return true
+  if (isAgreed(no, yes, answers.length)) return false
+  throw new ChainUnavailableError(`Too few endpoints of ${port.network} say the same of a wallet`)
+}
