@@ -392,7 +392,7 @@ describe('files', () => {
         ({ path }) => /^packages\/server\/src\/\w+\//.test(path) && path.endsWith(`/${file}`),
       )
       expect(found).toHaveLength(1)
-      expect(found[0]!.text).toContain(`export const ${name}: Handler<'${name}'>`)
+      expect(found[0]!.text).toMatch(new RegExp(`export const ${name}: (Paid)?Handler<'${name}'>`))
     },
   )
 

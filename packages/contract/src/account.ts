@@ -167,7 +167,7 @@ export const account = {
     atOrigin: true,
     summary: 'Log in with a wallet',
     description:
-      'Exchanges the signed message of request_wallet_challenge for a Bearer token of the account of the wallet, and creates the account when there is none. A wallet that paid without an account finds its machines and its balance there.',
+      'Exchanges the signed message of request_wallet_challenge for a Bearer token of the account of the wallet, and creates the account when there is none.',
     access: 'public',
     rate: 'login',
     effect: 'write',

@@ -80,6 +80,10 @@ export const errors = {
     status: 409,
     fix: 'Do not pay again, and sign no other payment: it may still come, and is credited then. See get_balance and list_transactions; the same payment may be sent again at any time.',
   },
+  payment_used: {
+    status: 409,
+    fix: 'Send the payment with the request that it was signed for, or sign another one for this request.',
+  },
   invoice_closed: { status: 409, fix: 'Read the invoice with get_invoice; a closed invoice cannot change.' },
   payment_seen: { status: 409, fix: 'Wait for the payment to be confirmed with get_invoice.' },
   receipt_not_ready: {

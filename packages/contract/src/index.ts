@@ -12,6 +12,7 @@ import { metrics } from './metrics.ts'
 import { network } from './network.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
+import { sandboxPurchases, vpsPurchases } from './purchases.ts'
 import { receipts } from './receipts.ts'
 import { refunds } from './refunds.ts'
 import { sandboxFiles } from './sandbox-files.ts'
@@ -60,6 +61,7 @@ export const operations = {
   ...about('Balance', receipts),
   ...about('Balance', refunds),
   ...about('VPS', orders),
+  ...about('VPS', vpsPurchases),
   ...about('VPS', vps),
   ...about('VPS', billing),
   ...about('VPS', network),
@@ -69,6 +71,7 @@ export const operations = {
   ...about('VPS', console),
   ...about('VPS', snapshots),
   ...about('Sandboxes', sandboxes),
+  ...about('Sandboxes', sandboxPurchases),
   ...about('Sandboxes', sandboxWork),
   ...about('Sandboxes', sandboxFiles),
   ...about('Sandboxes', sandboxPorts),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { balanceFields } from './balance.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
+import { paymentErrors, Settlement } from './payment-shapes.ts'
 import { paging, Timestamp, Usd, UsdInput, WaitSeconds } from './wire.ts'
 
 export const networks = ['base', 'ethereum', 'polygon'] as const
@@ -62,17 +63,6 @@ export const Invoice = z.object({
   payment_options: z.array(PaymentOption),
   payments: z.array(Payment),
 })
-
-const Settlement = z
-  .object({
-    success: z.boolean(),
-    errorReason: z.string().optional().describe('"settlement_pending": it may still come, do not pay again'),
-    transaction: z.string(),
-    network: z.string(),
-    payer: z.string(),
-    amount: z.string(),
-  })
-  .describe("x402's SettlementResponse")
 
 const waitForPayment = (answer: Record<string, unknown>) => {
   const invoice = (answer.invoice ?? answer) as Partial<z.input<typeof Invoice>>
@@ -143,22 +133,7 @@ export const invoices = {
       settlement: Settlement.optional(),
     }),
     created: ({ invoice }) => `/invoices/${(invoice as { id: string }).id}`,
-    errors: [
-      'topup_pending',
-      'payment_method_unavailable',
-      'payment_required',
-      'payment_malformed',
-      'payment_not_accepted',
-      'payment_signature_invalid',
-      'payment_expired',
-      'payment_not_yet_valid',
-      'payment_nonce_used',
-      'payment_insufficient_funds',
-      'payment_failed',
-      'payment_arrived',
-      'payment_pending',
-      'settlement_unavailable',
-    ],
+    errors: ['topup_pending', 'payment_method_unavailable', ...paymentErrors],
     example: { amount: 10 },
     next: waitForPayment,
   }),

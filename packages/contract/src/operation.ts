@@ -10,6 +10,7 @@ export type RateClass =
   | 'default'
   | 'orders'
   | 'topups'
+  | 'purchases'
   | 'passwordResets'
   | 'reinstalls'
   | 'console'
@@ -68,11 +69,13 @@ export interface Operation {
   onMachine?: true
   /**
    * Can be paid in the same request, by x402: when its input says `method: "x402"`, or a payment comes with it. Another
-   * handler answers then, in no transaction.
+   * handler answers then, in no transaction. `always`: it is paid in no other way.
    */
-  x402?: true
+  x402?: true | 'always'
   /** By REST, for who accepts `text/event-stream`, it tells what comes of the work while it goes on. */
   streams?: true
+  /** What sells the same to callers without an account. */
+  withoutAccount?: 'buyVps' | 'buySandbox'
   resource?: Resource
   /** An account that was given rights on the service may ask for it too, beside its owner. Never what costs or reveals. */
   delegable?: true

@@ -21,6 +21,75 @@ export const Order = z.object({
   created_at: Timestamp,
 })
 
+export const orderFields = {
+  product: z.string().max(64).describe('Plan slug from list_plans'),
+  os_id: z.number().int().describe('From os_images of the plan'),
+  ssh_key: z
+    .string()
+    .max(16_384)
+    .optional()
+    .describe('For root: a public key, one line, or the id of a stored one'),
+  hostname: Hostname.optional(),
+  user_data: UserData.optional(),
+  billing_cycle: z.enum(billingCycles).default('monthly'),
+  months: z.number().int().min(1).max(12).default(1).describe('Paid in advance; not for hourly'),
+  auto_renew: z
+    .boolean()
+    .optional()
+    .describe('Charge the balance when the paid time ends; default: if the token may'),
+  max_price: UsdInput.optional().describe('Refuse when the total is above this'),
+  dry_run: z.boolean().default(false).describe('Only check, and answer a quote'),
+  quote_id: z.string().max(1000).optional().describe('Order at the price of a dry run'),
+  create_invoice: z.boolean().default(true).describe('false: a 402 leaves nothing behind'),
+  region: z.string().max(64).optional(),
+  boot: z
+    .enum(['auto', 'cold'])
+    .default('auto')
+    .describe(
+      'auto: ready in seconds where the host can. cold: from its disk; slower, shares no memory layout',
+    ),
+}
+export const monthsFit = ({ billing_cycle, months }: { billing_cycle: string; months: number }) =>
+  billing_cycle === 'monthly' || months === 1
+export const NO_MONTHS = 'An hourly VPS has no months'
+
+export const PlacedOrder = Order.extend({
+  quote: z
+    .object({ id: z.string(), expires_at: Timestamp })
+    .nullable()
+    .describe('Of a dry run: the price holds until then for quote_id'),
+  paid_from_balance: z.boolean(),
+  service: Vps.nullable(),
+  ...balanceFields,
+})
+
+export const orderErrors = [
+  'unknown_product',
+  'os_not_supported',
+  'invalid_ssh_key',
+  'invalid_user_data',
+  'quote_invalid',
+  'price_above_maximum',
+  'budget_exceeded',
+  'insufficient_balance',
+  'account_owes',
+  'capacity',
+  'unpaid_order_limit',
+] as const
+
+export const awaitSsh = ({ service_id, token }: Record<string, unknown>) => [
+  {
+    tool: 'get_vps_status',
+    why: 'Wait until SSH answers, then log in; the answer holds the one-time root password',
+    arguments: {
+      service_id,
+      wait: 'ssh_ready',
+      timeout: 50,
+      ...(typeof token === 'string' ? { access_token: token } : {}),
+    },
+  },
+]
+
 export const orders = {
   orderVps: operation({
     method: 'POST',
@@ -29,65 +98,14 @@ export const orders = {
     description:
       'Orders a VPS and pays it from the balance. The price (of the months, or of the first hour) is held now and charged when SSH answers; the paid time begins then, and is renewed from the balance when it ends. When the balance does not cover it the answer is 402 with an unpaid invoice: pay that and the VPS is provisioned, or top up and send the same order again, which continues it and never makes a second.',
     access: 'order',
+    withoutAccount: 'buyVps',
     rate: 'orders',
     effect: 'spend',
     idempotent: false,
-    input: z
-      .strictObject({
-        product: z.string().max(64).describe('Plan slug from list_plans'),
-        os_id: z.number().int().describe('From os_images of the plan'),
-        ssh_key: z
-          .string()
-          .max(16_384)
-          .optional()
-          .describe('For root: a public key, one line, or the id of a stored one'),
-        hostname: Hostname.optional(),
-        user_data: UserData.optional(),
-        billing_cycle: z.enum(billingCycles).default('monthly'),
-        months: z.number().int().min(1).max(12).default(1).describe('Paid in advance; not for hourly'),
-        auto_renew: z
-          .boolean()
-          .optional()
-          .describe('Charge the balance when the paid time ends; default: if the token may'),
-        max_price: UsdInput.optional().describe('Refuse when the total is above this'),
-        dry_run: z.boolean().default(false).describe('Only check, and answer a quote'),
-        quote_id: z.string().max(1000).optional().describe('Order at the price of a dry run'),
-        create_invoice: z.boolean().default(true).describe('false: a 402 leaves nothing behind'),
-        region: z.string().max(64).optional(),
-        boot: z
-          .enum(['auto', 'cold'])
-          .default('auto')
-          .describe(
-            'auto: ready in seconds where the host can. cold: from its disk; slower, shares no memory layout',
-          ),
-      })
-      .refine(
-        ({ billing_cycle, months }) => billing_cycle === 'monthly' || months === 1,
-        'An hourly VPS has no months',
-      ),
-    output: Order.extend({
-      quote: z
-        .object({ id: z.string(), expires_at: Timestamp })
-        .nullable()
-        .describe('Of a dry run: the price holds until then for quote_id'),
-      paid_from_balance: z.boolean(),
-      service: Vps.nullable(),
-      ...balanceFields,
-    }),
+    input: z.strictObject(orderFields).refine(monthsFit, NO_MONTHS),
+    output: PlacedOrder,
     created: ({ id, quote }) => (quote ? undefined : `/orders/${id}`),
-    errors: [
-      'unknown_product',
-      'os_not_supported',
-      'invalid_ssh_key',
-      'invalid_user_data',
-      'quote_invalid',
-      'price_above_maximum',
-      'budget_exceeded',
-      'insufficient_balance',
-      'account_owes',
-      'capacity',
-      'unpaid_order_limit',
-    ],
+    errors: [...orderErrors],
     example: {
       product: 'nano',
       os_id: 1,
@@ -102,13 +120,7 @@ export const orders = {
               arguments: { ...wanted, quote_id: (answer.quote as { id: string }).id },
             },
           ]
-        : [
-            {
-              tool: 'get_vps_status',
-              why: 'Wait until SSH answers, then log in; the answer holds the one-time root password',
-              arguments: { service_id: answer.service_id, wait: 'ssh_ready', timeout: 50 },
-            },
-          ],
+        : awaitSsh(answer),
   }),
   listOrders: listOperation({
     method: 'GET',

@@ -5,6 +5,7 @@ export const rateSubjects: Record<RateClass, 'account' | 'address'> = {
   default: 'account',
   orders: 'account',
   topups: 'account',
+  purchases: 'address',
   passwordResets: 'account',
   reinstalls: 'account',
   register: 'address',

@@ -80,7 +80,7 @@ export const sandboxExample = { sandbox_id: 'sbx01kabcdefghjkmnpqrstvwxyz0' }
 const one = { access: 'sandbox', rate: 'default', resource: 'sandbox' } as const
 export const PaidSandbox = Sandbox.extend(balanceFields)
 /** What may be in the way of one more that runs. */
-const start = [
+export const startErrors = [
   'insufficient_balance',
   'account_owes',
   'budget_exceeded',
@@ -89,7 +89,7 @@ const start = [
   'sandboxes_unavailable',
 ] as const
 
-const useIt = (body: Record<string, unknown>) => [
+export const useSandbox = (body: Record<string, unknown>) => [
   {
     tool: 'run_code',
     why: 'Run code in it',
@@ -110,6 +110,17 @@ const prices = tariffNames
   })
   .join(', ')
 
+export const sandboxFields = {
+  tariff: z.enum(tariffNames).optional().describe('Default: micro, or that of the snapshot'),
+  template: z.string().max(100).default('base').describe(`${LANGUAGE_NAMES}, or the id of a snapshot`),
+  mode: z.enum(['ephemeral', 'persistent']).default('ephemeral'),
+  timeout: Timeout.default(300).describe('Seconds'),
+  idle_timeout: IdleTimeout.default(300).describe('Seconds; 0: never'),
+  env: Environment.default({}),
+  metadata: Metadata.default({}),
+  network: NetworkInput.optional().describe('Default: the internet, where the host has networks'),
+}
+
 export const sandboxes = {
   createSandbox: operation({
     method: 'POST',
@@ -117,24 +128,16 @@ export const sandboxes = {
     summary: 'Start a sandbox',
     description: `Starts an isolated Linux micro-VM for Python, Node.js and shell, which is running when this answers. It is paid by the second of running from the balance, and its next minute is held. USD an hour: ${prices}. After timeout seconds, idle_timeout seconds without use, or when the balance ends, it ends (persistent: pauses).`,
     access: 'sandbox',
+    withoutAccount: 'buySandbox',
     rate: 'sandboxes',
     effect: 'spend',
     idempotent: false,
-    input: z.strictObject({
-      tariff: z.enum(tariffNames).optional().describe('Default: micro, or that of the snapshot'),
-      template: z.string().max(100).default('base').describe(`${LANGUAGE_NAMES}, or the id of a snapshot`),
-      mode: z.enum(['ephemeral', 'persistent']).default('ephemeral'),
-      timeout: Timeout.default(300).describe('Seconds'),
-      idle_timeout: IdleTimeout.default(300).describe('Seconds; 0: never'),
-      env: Environment.default({}),
-      metadata: Metadata.default({}),
-      network: NetworkInput.optional().describe('Default: the internet, where the host has networks'),
-    }),
+    input: z.strictObject(sandboxFields),
     output: PaidSandbox,
     created: ({ id }) => `/sandboxes/${id}`,
-    errors: [...start, 'unknown_template'],
+    errors: [...startErrors, 'unknown_template'],
     example: { tariff: 'micro', timeout: 300 },
-    next: useIt,
+    next: useSandbox,
   }),
   listSandboxes: listOperation({
     method: 'GET',
@@ -242,9 +245,9 @@ export const sandboxes = {
       timeout: Timeout.optional().describe('Seconds; default: as before'),
     }),
     output: PaidSandbox,
-    errors: [...start, 'sandbox_not_running', 'sandbox_damaged', 'sandbox_unreachable'],
+    errors: [...startErrors, 'sandbox_not_running', 'sandbox_damaged', 'sandbox_unreachable'],
     example: sandboxExample,
-    next: useIt,
+    next: useSandbox,
   }),
   forkSandbox: operation({
     ...one,
@@ -263,9 +266,9 @@ export const sandboxes = {
     }),
     output: PaidSandbox,
     created: ({ id }) => `/sandboxes/${id}`,
-    errors: [...start, 'sandbox_not_running', 'sandbox_unreachable'],
+    errors: [...startErrors, 'sandbox_not_running', 'sandbox_unreachable'],
     example: sandboxExample,
-    next: useIt,
+    next: useSandbox,
   }),
   getSandboxMetrics: operation({
     ...one,

@@ -8,6 +8,7 @@ const perAddress = (what: string, limit: string) => ({ doc: `${what}, per client
 export const rateClasses = {
   orders: perAccount('Orders', '10/min'),
   topups: perAccount('Top-ups', '10/min'),
+  purchases: perAddress('Purchases without an account, and questions what one costs', '30/min'),
   passwordResets: perAccount('Root password resets', '5/10min'),
   reinstalls: perAccount('Reinstalls', '5/h'),
   console: perAccount('Consoles opened', '20/min'),

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@coinrack/contract/errors.ts'
-import { basePath, type OperationName, operations } from '@coinrack/contract/index.ts'
+import { type OperationName, operations } from '@coinrack/contract/index.ts'
 import type { Operation } from '@coinrack/contract/operation.ts'
 import type pg from 'pg'
 import { z } from 'zod'
@@ -8,13 +8,14 @@ import { createKnownTokens } from './account/known-tokens.ts'
 import { addressBlock } from './address-block.ts'
 import { readUntil } from './database/changes.ts'
 import { inTransaction, type Queryable } from './database/transaction.ts'
-import { databaseTrouble } from './database/trouble.ts'
-import { type ErrorOptions, errorBody, OperationError, wholeSeconds } from './errors.ts'
+import { type ErrorOptions, OperationError } from './errors.ts'
+import { failureAnswer } from './failure-answer.ts'
 import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
 import {
   beginRun,
   endRun,
   forgetAnswer,
+  hashInput,
   hashKey,
   type Idempotency,
   keepRun,
@@ -23,6 +24,7 @@ import {
   replay,
   storedAnswer,
 } from './idempotency.ts'
+import { otherDoor } from './other-door.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
 import { compileInput, readKey } from './read-input.ts'
 import { listOf, resourceRow } from './resources.ts'
@@ -124,14 +126,14 @@ export function createDispatch(
     }
 
     const { payment, isGone = () => false } = request
-    let keyHash: Buffer | undefined
-    const isPaid = op.x402 === true && (payment !== undefined || input.method === 'x402')
+    const isPaid =
+      op.x402 === 'always' || (op.x402 === true && (payment !== undefined || input.method === 'x402'))
     const bodyOf = (output: unknown) => {
       const body = encodeOutput(op, output)
       return row?.delegated ? withoutBilling(body) : body
     }
     // Types tie each handler to its own call; here it is any of them.
-    const handler = (isPaid ? paidHandlers[name as never] : handlers[name]) as AnyHandler
+    const handler = (isPaid ? paidHandlers : handlers)[name as never] as AnyHandler
     const call = {
       input,
       caller,
@@ -143,6 +145,16 @@ export function createDispatch(
         throw new OperationError(code, message, options)
       },
     }
+    const key = op.method === 'GET' ? undefined : readKey(request.idempotencyKey)
+    const idempotency: Idempotency | undefined =
+      caller && key !== undefined
+        ? { accountId: caller.accountId, tokenId: caller.tokenId, key, operation: name, input: raw }
+        : undefined
+    const paid = {
+      ...{ payment, isGone, key, paidServices: services },
+      keyHash: key === undefined ? undefined : hashKey({ tokenId: caller?.tokenId ?? 'none', key }),
+      digest: hashInput({ operation: name, input: raw }),
+    }
     const work: Work = {
       prepare: handler.prepare && (() => handler.prepare!(call)),
       async run(db, prepared) {
@@ -152,25 +164,25 @@ export function createDispatch(
         }
         const { stream } = request
         const output = await handler(
-          { ...call, db, until, ...(isPaid ? { payment, keyHash, isGone } : {}), stream, afterCommit },
+          { ...call, db, until, ...(isPaid ? paid : {}), stream, afterCommit },
           prepared,
         )
         return { body: bodyOf(output), finish: finish && (async () => bodyOf(await finish!())) }
       },
     }
     if (op.method === 'GET') return { status: 200, body: (await work.run(world.db)).body, headers: {} }
-    const key = readKey(request.idempotencyKey)
-    const idempotency: Idempotency | undefined =
-      caller && key !== undefined
-        ? { accountId: caller.accountId, tokenId: caller.tokenId, key, operation: name, input: raw }
-        : undefined
-    if (idempotency) keyHash = hashKey(idempotency)
-    return op.onMachine || isPaid ? runOutside(work, idempotency) : runWrite(world.db, work, idempotency)
+    return op.onMachine || isPaid
+      ? runOutside(world.db, work, idempotency)
+      : runWrite(world.db, work, idempotency)
   }
 
   /** Runs what acts on a machine or is paid, which may take long, in no transaction. Its answer is remembered like any other. */
-  async function runOutside(work: Work, idempotency: Idempotency | undefined): Promise<Answer> {
-    if (!idempotency) return { status: 200, body: (await work.run(services.db)).body, headers: {} }
+  async function runOutside(
+    db: Queryable,
+    work: Work,
+    idempotency: Idempotency | undefined,
+  ): Promise<Answer> {
+    if (!idempotency) return { status: 200, body: (await work.run(db)).body, headers: {} }
     const stored = await inTransaction(services.db, async (tx) => {
       const answer = await replay(tx, services, idempotency)
       if (!answer) await beginRun(tx, services, idempotency)
@@ -234,10 +246,11 @@ export function createDispatch(
   }
 
   async function identify(op: Operation, request: Request): Promise<Partial<Authenticated>> {
-    if (op.access === 'public') return {}
+    // Who comes with a token has to come with a good one, also where none is needed.
+    if (op.access === 'public' && (op.x402 === undefined || request.token === undefined)) return {}
     if (request.token === undefined) {
       if (op.openAsTool && request.asTool) return {}
-      throw new OperationError('unauthorized', 'This operation needs a Bearer token')
+      throw new OperationError('unauthorized', 'This operation needs a Bearer token', otherDoor(op))
     }
     const wanted = op.resource && resourceRow(op.resource, request.resourceId)
     const { token } = request
@@ -276,26 +289,6 @@ const replayed = (body: Record<string, unknown>): Answer => ({
   body,
   headers: { 'idempotent-replayed': 'true' },
 })
-
-/** Turns what was thrown into an answer. What the contract does not know is logged, and says nothing of itself. */
-export function failureAnswer(services: Services, error: unknown, requestId: string): Answer {
-  let known = error as OperationError
-  if (!(error instanceof OperationError)) {
-    services.log.error({ err: error, requestId }, 'A request failed')
-    known =
-      databaseTrouble(error) ?? new OperationError('internal', 'The service failed to answer this request')
-  }
-  const { retryAfter } = known.options
-  return {
-    status: known.status,
-    body: errorBody(known, requestId),
-    headers: {
-      ...(retryAfter === undefined ? {} : { 'retry-after': String(wholeSeconds(retryAfter)) }),
-      ...(known.status === 401 ? { 'www-authenticate': `Bearer realm="${basePath}"` } : {}),
-      ...(known.options.headers ?? {}),
-    },
-  }
-}
 
 /** While the balance is low, every answer says so. */
 export const RUNS_OUT = 'x-balance-runs-out-at'

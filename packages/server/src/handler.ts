@@ -14,7 +14,7 @@ export interface Caller {
   scopes: Scope[]
   /** When a password, a code or a registration was last proven for this token. */
   authenticatedAt: Date
-  /** When a code from the mailbox was proven for this token; undefined for other ways in. */
+  /** When a code from the mailbox, or the account's wallet, opened the session of this token; undefined for other ways in. */
   provenAt: Date | undefined
   expiresAt: Date
   suspended: boolean
@@ -96,19 +96,29 @@ export function preparedHandler<N extends OperationName, P>(
   return Object.assign((call: Call<N>, prepared?: unknown) => write(call, prepared as P), { prepare })
 }
 
-type PaidName = { [N in OperationName]: Operations[N] extends { x402: true } ? N : never }[OperationName]
+type PaidName = {
+  [N in OperationName]: Operations[N] extends { x402: true | 'always' } ? N : never
+}[OperationName]
+type AlwaysPaidName = {
+  [N in OperationName]: Operations[N] extends { x402: 'always' } ? N : never
+}[OperationName]
 
 /**
  * Answers a call that is paid in the same request, by x402. It runs in no transaction: settling takes seconds.
- * `payment` is as it was presented, unread; undefined when there is none yet. `keyHash` is the same for calls that came
- * with the same Idempotency-Key; undefined for one without. `isGone` says whether the caller has hung up meanwhile.
+ * `payment` is as it was presented, unread; undefined when there is none yet. `key` is the Idempotency-Key, and `keyHash` the
+ * same for calls of one token, or without any, that came with the same key. `digest` is the same for calls that ask for the
+ * same. `isGone` says whether the caller has hung up meanwhile. `services` of a caller without a token has the share of
+ * strangers; `paidServices` is for who has paid.
  */
 export type PaidHandler<N extends PaidName> = (
   call: Omit<Call<N>, 'db'> & {
     db: Queryable
     payment: unknown
+    key: string | undefined
     keyHash: Buffer | undefined
+    digest: Buffer
     isGone(): boolean
+    paidServices: Services
   },
 ) => Promise<Output<Operations[N]>>
 
@@ -116,4 +126,4 @@ export type PaidHandler<N extends PaidName> = (
 export type PaidHandlers = { [N in PaidName]: PaidHandler<N> }
 
 /** Exhaustive: an operation without a handler does not compile. */
-export type Handlers = { [N in OperationName]: Handler<N> }
+export type Handlers = { [N in Exclude<OperationName, AlwaysPaidName>]: Handler<N> }

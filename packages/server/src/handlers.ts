@@ -40,6 +40,8 @@ import { getInvoice } from './payments/get-invoice.ts'
 import { getReceipt } from './payments/get-receipt.ts'
 import { listInvoices } from './payments/list-invoices.ts'
 import { payInvoice } from './payments/pay-invoice.ts'
+import { buySandbox } from './payments/purchase/buy-sandbox.ts'
+import { buyVps } from './payments/purchase/buy-vps.ts'
 import { cancelRefund } from './payments/refunds/cancel-refund.ts'
 import { getRefund } from './payments/refunds/get-refund.ts'
 import { getRefundTerms } from './payments/refunds/get-refund-terms.ts'
@@ -234,4 +236,4 @@ export const handlers: Handlers = {
 }
 
 /** Who answers what is paid in the same request. */
-export const paidHandlers: PaidHandlers = { topupBalance: topupByX402 }
+export const paidHandlers: PaidHandlers = { topupBalance: topupByX402, buyVps, buySandbox }

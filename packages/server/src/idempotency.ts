@@ -175,8 +175,11 @@ function sealed(services: Services, call: Idempotency, answer: Record<string, un
 
 const sealer = (services: Services, call: Idempotency) => createSealer(call.key, services.random)
 /** The answer, the lock and the note of a run all go by it. */
-export const hashKey = ({ tokenId, key }: Idempotency) => sha256(`${tokenId}\n${key}`)
-const hashInput = ({ operation, input }: Idempotency) => sha256(`${operation}\n${canonical(input)}`)
+export const hashKey = ({ tokenId, key }: Pick<Idempotency, 'tokenId' | 'key'>) =>
+  sha256(`${tokenId}\n${key}`)
+/** The same for two requests that ask for the same. */
+export const hashInput = ({ operation, input }: Pick<Idempotency, 'operation' | 'input'>) =>
+  sha256(`${operation}\n${canonical(input)}`)
 
 /** JSON with sorted keys: the same input written in another order is the same input. */
 function canonical(value: unknown): string {

@@ -1,8 +1,11 @@
+import type { Operations } from '@coinrack/contract/index.ts'
 import type { Invoice } from '@coinrack/contract/invoices.ts'
+import type { Input, Output } from '@coinrack/contract/operation.ts'
 import type { Recurring, Running } from '@coinrack/money/index.ts'
 import type { z } from 'zod'
 import type { Config } from './config.ts'
 import type { Queryable, Transaction } from './database/transaction.ts'
+import type { Caller, Handler } from './handler.ts'
 import type { OrderPreparation } from './host-facts.ts'
 import type { Services } from './services.ts'
 
@@ -25,6 +28,16 @@ export interface WalletAccounts {
   find(db: Queryable, wallet: Wallet): Promise<string | undefined>
   /** The account of a wallet, made when it has none: without an e-mail address, and with a balance of zero. */
   ensure(tx: Transaction, services: Services, wallet: Wallet): Promise<string>
+  /**
+   * Makes a token for who has bought something with a payment. It has every right but those that a log-in of the last
+   * minutes has: a payment is none.
+   */
+  openSession(
+    tx: Transaction,
+    services: Services,
+    accountId: string,
+    client: string,
+  ): Promise<{ caller: Caller; token: string }>
 }
 
 /** Of payments, for orders. */
@@ -52,6 +65,15 @@ export interface Invoicing {
 
 /** Of orders, for payments, the catalog and the account's overview. */
 export interface Ordering {
+  orderVps: Handler<'orderVps'>
+  /**
+   * What the first period of a VPS costs, in micro-USD, for who has no account: `months`, or `hours` of an hourly one.
+   * Nothing is written.
+   * @throws OperationError for an order that could not be placed now
+   */
+  priceOfOrder(services: Services, db: Queryable, input: Input<Operations['buyVps']>): Promise<bigint>
+  /** An order that was placed, as `orderVps` answers it. */
+  placedOrder(db: Queryable, services: Services, orderId: string): Promise<Output<Operations['orderVps']>>
   /**
    * Asks the host what the transaction of an order has to know, and makes the password of its machine: outside of any.
    * @param begins false when it is only asked whether there is room
@@ -118,6 +140,18 @@ export interface Ordering {
 
 /** Of sandboxes, for the balance and the account's overview. */
 export interface Sandboxing {
+  createSandbox: Handler<'createSandbox'>
+  /**
+   * What a sandbox costs that runs for its whole timeout, in micro-USD, for who has no account. Nothing is written.
+   * @throws OperationError for one that could not be started now
+   */
+  priceOfSandbox(services: Services, db: Queryable, input: Input<Operations['buySandbox']>): Promise<bigint>
+  /** A sandbox that was started, as `createSandbox` answers it. */
+  startedSandbox(
+    db: Queryable,
+    services: Services,
+    sandboxId: string,
+  ): Promise<Output<Operations['createSandbox']>>
   /** How many of an account are live, and what those that run cost. */
   summary(db: Queryable, accountId: string): Promise<{ live: number; running: Running[] }>
   /** Of each account that has any: all that run. */

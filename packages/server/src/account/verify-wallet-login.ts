@@ -36,6 +36,6 @@ export const verifyWalletLogin: Handler<'verifyWalletLogin'> = preparedHandler(
     if (expiresAt <= now || !(await useMessage(db, { nonceHash: sha256(nonce), expiresAt, now })))
       throw fail('invalid_wallet_login', REFUSED)
     const accountId = await walletAccounts.ensure(db, services, wallet)
-    return openSession(db, services, await accountById(db, accountId), client)
+    return openSession(db, services, await accountById(db, accountId), client, { isProven: true })
   },
 )

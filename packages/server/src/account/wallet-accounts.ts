@@ -1,5 +1,8 @@
+import { scopes } from '@coinrack/contract/tokens.ts'
 import type { WalletAccounts } from '../seams.ts'
+import { accountById } from './account-store.ts'
 import { createAccount } from './create-account.ts'
+import { openSession } from './open-session.ts'
 import { accountOfWallet, insertWallet, lockWallet } from './wallet-store.ts'
 
 /** The accounts of wallets, for payments that come without a token. */
@@ -14,5 +17,16 @@ export const walletAccounts: WalletAccounts = {
     const account = await createAccount(tx, services, { email: null })
     await insertWallet(tx, account!.id, wallet, services.clock.now())
     return account!.id
+  },
+  async openSession(tx, services, accountId, client) {
+    const authenticatedAt = new Date(0)
+    const account = await accountById(tx, accountId)
+    const session = await openSession(tx, services, account, client, { authenticatedAt })
+    const { tokenId, token, token_expires_at: expiresAt } = session
+    const caller = { accountId, tokenId, lineage: [tokenId], scopes: [...scopes], authenticatedAt, expiresAt }
+    return {
+      token,
+      caller: { ...caller, provenAt: undefined, suspended: false, balanceRunsOutAt: undefined },
+    }
   },
 }

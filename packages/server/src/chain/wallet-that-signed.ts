@@ -36,11 +36,27 @@ export async function walletThatSigned(
  * @throws ChainUnavailableError when too few endpoints say the same
  */
 export async function walletAt(chain: Chain, address: Address): Promise<WalletOnChain> {
-  const isContract = await agreed(chain, async (node) => {
-    const code = await node.code(address)
-    return code !== undefined && !code.startsWith(DELEGATED)
-  })
+  const isContract = await agreed(chain, (node) => isContractAt(node, address))
   return { address, chainId: isContract ? chain.settings.chainId : null }
+}
+
+/**
+ * Whose money a payment is: like `walletAt`, but what a single endpoint says is enough while no other answers, and a contract
+ * that one of two does not have yet is believed. A wrong answer gives the money to nobody else: the two are different accounts.
+ * @throws ChainUnavailableError when no endpoint answers
+ */
+export async function payerAt({ port, settings }: Chain, address: Address): Promise<WalletOnChain> {
+  const answers = (await port.askAll((node) => isContractAt(node, address))).filter(
+    (said) => said !== undefined,
+  )
+  if (answers.length === 0) throw new ChainUnavailableError(`No endpoint of ${port.network} answers`)
+  const yes = answers.filter(({ answer }) => answer).length
+  return { address, chainId: yes * 2 >= answers.length ? settings.chainId : null }
+}
+
+async function isContractAt(node: ChainNode, address: Address): Promise<boolean> {
+  const code = await node.code(address)
+  return code !== undefined && !code.startsWith(DELEGATED)
 }
 
 async function agreed({ port }: Chain, question: (node: ChainNode) => Promise<boolean>): Promise<boolean> {

@@ -5,9 +5,29 @@ export interface DepositAddress {
   counter: bigint
   /** Lower-case. */
   address: string
-  account_id: string
+  /** Null: the account is that of the wallet that pays. */
+  account_id: string | null
   /** Null: the account's own. The invoice itself may be forgotten. */
   invoice_id: string | null
+}
+
+/** Of the address that all pay to who buy without an account. Sequences begin above it. */
+const DOOR = 0n
+
+/**
+ * Where all pay to who buy without an account, lower-case. It needs no row to be known, so that asking for a price writes
+ * none; what arrives belongs to the account of the wallet that it comes from.
+ */
+export const doorAddress = ({ depositAddressOf }: Pick<Services, 'depositAddressOf'>): string =>
+  depositAddressOf(DOOR).toLowerCase()
+
+/** Writes that address down, when the first payment comes. */
+export async function ensureDoorAddress(tx: Transaction, services: Services): Promise<void> {
+  await tx.query(
+    `insert into deposit_address (counter, address, account_id, invoice_id, created_at) values ($1, $2, null, null, $3)
+     on conflict do nothing`,
+    [DOOR, doorAddress(services), services.clock.now()],
+  )
 }
 
 /** The account's own deposit address, made when it is first asked for. */
@@ -63,8 +83,12 @@ export interface KnownAddresses {
  * Addresses are read again for ten minutes after they were made: a transaction that made one can commit after a
  * younger one did.
  */
-export function knownAddresses(db: Queryable): KnownAddresses {
-  const known = new Map<string, DepositAddress>()
+export function knownAddresses(services: Pick<Services, 'db' | 'depositAddressOf'>): KnownAddresses {
+  const { db } = services
+  const address = doorAddress(services)
+  const known = new Map<string, DepositAddress>([
+    [address, { counter: DOOR, address, account_id: null, invoice_id: null }],
+  ])
   let newest: Date | null = null
   return {
     async refresh() {

@@ -28,7 +28,7 @@ export interface Deposit {
 }
 
 /** Where a deposit arrives. */
-export type DepositTo = Pick<DepositAddress, 'address' | 'account_id' | 'invoice_id'>
+export type DepositTo = Pick<DepositAddress, 'address' | 'invoice_id'> & { account_id: string }
 
 /** What tells a transfer from all others of its chain, in whichever block it is. */
 export type TransferKey = Pick<TransferLog, 'txHash' | 'token' | 'to' | 'value' | 'ordinal'>

@@ -1,16 +1,31 @@
-import type { TransferLog } from '../chain/chain-port.ts'
+import type { Chain, TransferLog } from '../chain/chain-port.ts'
+import { payerAt } from '../chain/wallet-that-signed.ts'
+import type { Wallet } from '../seams.ts'
 import type { DepositAddress, KnownAddresses } from './deposit-address-store.ts'
 
 /** Micro-dollars. Nobody pays a billion dollars: such a log is a token gone wrong. */
 const LARGEST = 1_000_000_000_000_000n
 
+/** A transfer to one of our addresses. */
+export interface OurTransfer {
+  transfer: TransferLog
+  address: DepositAddress
+  /** Who paid, where that says whose money it is. */
+  payer: Wallet | undefined
+}
+
 /** The transfers to our addresses that can be payments. Those of nothing are spam. */
-export const ourTransfers = (
+export const ourTransfers = async (
+  chain: Chain,
   transfers: TransferLog[],
   addresses: KnownAddresses,
-): { transfer: TransferLog; address: DepositAddress }[] =>
-  transfers.flatMap((transfer) => {
+): Promise<OurTransfer[]> => {
+  const ours: OurTransfer[] = []
+  for (const transfer of transfers) {
     const address = addresses.find(transfer.to)
-    const isPlausible = transfer.value > 0n && transfer.value <= LARGEST
-    return address && isPlausible ? [{ transfer, address }] : []
-  })
+    if (!address || transfer.value <= 0n || transfer.value > LARGEST) continue
+    const payer = address.account_id === null ? await payerAt(chain, transfer.from) : undefined
+    ours.push({ transfer, address, payer })
+  }
+  return ours
+}

@@ -2,7 +2,24 @@ import type { Chain, TransferLog } from '../chain/chain-port.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
+import { ensureDoorAddress } from './deposit-address-store.ts'
 import { type DepositTo, recordDeposit } from './deposit-store.ts'
+import type { OurTransfer } from './our-transfers.ts'
+
+/** Writes down a transfer to one of our addresses; where that is of no account, for the account of the wallet that pays. */
+export async function recordOurTransfer(
+  tx: Transaction,
+  services: Services,
+  chain: Chain,
+  { transfer, address, payer }: OurTransfer,
+): Promise<void> {
+  let { account_id: accountId } = address
+  if (accountId === null) {
+    await ensureDoorAddress(tx, services)
+    accountId = await services.walletAccounts.ensure(tx, services, payer!)
+  }
+  await recordTransfer(tx, services, chain, transfer, { ...address, account_id: accountId })
+}
 
 /** Writes down a transfer to one of our addresses, and tells whoever waits for it. */
 export async function recordTransfer(

@@ -12,7 +12,7 @@ import type { KnownAddresses } from './deposit-address-store.ts'
 import { isSeenAt, openDeposits } from './deposit-store.ts'
 import { ourTransfers } from './our-transfers.ts'
 import { MARGIN } from './recheck-deposits.ts'
-import { recordTransfer } from './record-transfer.ts'
+import { recordOurTransfer } from './record-transfer.ts'
 
 /** Blocks asked for at once. */
 export const RANGE = 500
@@ -41,9 +41,13 @@ export function chainScanner(services: Services, chain: Chain, addresses: KnownA
       const range = await readRange(chain, reached, from, to)
       const open = await openDeposits(services.db, chainId)
       const isNew = (transfer: TransferLog) => !open.some((deposit) => isSeenAt(deposit, transfer))
-      const ours = ourTransfers(range.transfers, addresses).filter(({ transfer }) => isNew(transfer))
+      const ours = await ourTransfers(
+        chain,
+        range.transfers.filter((transfer) => addresses.find(transfer.to) && isNew(transfer)),
+        addresses,
+      )
       await inTransaction(services.db, async (tx) => {
-        for (const { transfer, address } of ours) await recordTransfer(tx, services, chain, transfer, address)
+        for (const each of ours) await recordOurTransfer(tx, services, chain, each)
         await moveCursor(tx, chainId, range.last)
       })
       if (isAgain) againAt = to + Math.min(MARGIN / 2, Math.ceil(range.transfers.length / AGAIN_PER_BLOCK))

@@ -36,7 +36,7 @@ export function depositWatcher(services: Services, chain: Chain) {
   const { db } = services
   const { port } = chain
   const { chainId } = chain.settings
-  const addresses = knownAddresses(db)
+  const addresses = knownAddresses(services)
   const scan = chainScanner(services, chain, addresses)
   let genesis: string | undefined
   /** The newest block at the last look, if there was nothing left to be done: its hash stands for all before it. */

@@ -4,7 +4,7 @@ import type { Services } from '../services.ts'
 import { moveWitnessed } from './chain-cursor-store.ts'
 import type { KnownAddresses } from './deposit-address-store.ts'
 import { ourTransfers } from './our-transfers.ts'
-import { recordTransfer } from './record-transfer.ts'
+import { recordOurTransfer } from './record-transfer.ts'
 import { RANGE } from './scan-chain.ts'
 
 /** Blocks that are waited for, so that few questions are asked. */
@@ -30,9 +30,9 @@ export async function witnessBlocks(
     const [first, last] = [reached + 1, Math.min(reached + RANGE, to)]
     const shown = await readByTwo(chain, first, last)
     if (!shown) return
-    const ours = ourTransfers(shown, addresses)
+    const ours = await ourTransfers(chain, shown, addresses)
     await inTransaction(services.db, async (tx) => {
-      for (const { transfer, address } of ours) await recordTransfer(tx, services, chain, transfer, address)
+      for (const each of ours) await recordOurTransfer(tx, services, chain, each)
       await moveWitnessed(tx, chain.settings.chainId, last)
     })
     reached = last

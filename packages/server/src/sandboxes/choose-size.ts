@@ -1,6 +1,6 @@
 import { isId } from '@coinrack/contract/ids.ts'
 import { type SandboxTariff, sandboxTariffs, type TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
-import type { Transaction } from '../database/transaction.ts'
+import type { Queryable } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
 import type { SandboxHostFacts } from '../host-facts.ts'
 import { noRoom } from './placement.ts'
@@ -11,13 +11,13 @@ import { snapshotById } from './snapshot-store.ts'
  * @throws OperationError `unknown_template`; `capacity` while the template is being built
  */
 export async function chooseTariff(
-  tx: Transaction,
+  db: Queryable,
   { templates }: Pick<SandboxHostFacts, 'templates'>,
   accountId: string,
   { template, tariff }: { template: string; tariff?: TariffName | undefined },
 ): Promise<TariffName> {
   if (isId('snapshot', template)) {
-    const snapshot = await snapshotById(tx, template)
+    const snapshot = await snapshotById(db, template)
     if (snapshot?.account_id !== accountId || snapshot.status !== 'ready')
       throw new OperationError('unknown_template', `There is no ready snapshot ${template}`)
     if (tariff !== undefined && tariff !== snapshot.tariff)

@@ -1,5 +1,5 @@
 import type { SandboxCapacity, SandboxSize } from '@coinrack/compute/sandbox-runtime.ts'
-import type { Transaction } from '../database/transaction.ts'
+import type { Queryable, Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
 import { lockPlacement } from '../lock-placement.ts'
 import type { Sandboxes, Services } from '../services.ts'
@@ -33,9 +33,23 @@ export async function takeRoom(
   { kept = false } = {},
 ): Promise<void> {
   await lockPlacement(tx)
+  await demandRoom(tx, services, total, size, { kept })
+}
+
+/**
+ * Whether there is room now, for who only asks.
+ * @throws OperationError `capacity`
+ */
+export async function demandRoom(
+  db: Queryable,
+  services: Services,
+  total: SandboxCapacity,
+  size: SandboxSize,
+  { kept = false } = {},
+): Promise<void> {
   const { sandboxOvercommit: times } = services.config
-  const taken = await takenShare(tx, services.config)
-  const machines = await services.ordering.taken(tx)
+  const taken = await takenShare(db, services.config)
+  const machines = await services.ordering.taken(db)
   if (
     taken.vcpus + size.vcpus / times <= total.vcpus &&
     taken.memory_mb + machines.memory_mb + size.memoryMb / times <= total.memoryMb &&

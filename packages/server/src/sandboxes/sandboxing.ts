@@ -1,6 +1,9 @@
 import type { Running } from '@coinrack/money/index.ts'
 import type { Sandboxing } from '../seams.ts'
-import { takenShare } from './sandbox-store.ts'
+import { createSandbox } from './create-sandbox.ts'
+import { priceOfSandbox } from './price-of-sandbox.ts'
+import { sandboxById, takenShare } from './sandbox-store.ts'
+import { paidAnswer } from './start-sandbox.ts'
 
 interface PaidByTime {
   account_id: string
@@ -16,6 +19,12 @@ const PAID_BY_TIME = `select account_id, ${RUNS} as runs, price_hourly, seen_at,
 
 /** What the other slices ask of sandboxes. */
 export const sandboxing: Sandboxing = {
+  createSandbox,
+  priceOfSandbox,
+  async startedSandbox(db, services, sandboxId) {
+    const row = await sandboxById(db, sandboxId)
+    return paidAnswer(db, services, row.account_id, row)
+  },
   taken: takenShare,
 
   async summary(db, accountId) {

@@ -205,7 +205,7 @@ describe('tools/list', () => {
     )
     expect('access_token' in tool.inputSchema.properties!).toBe(op.access !== 'public')
     expect('idempotency_key' in tool.inputSchema.properties!).toBe(
-      op.access !== 'public' && op.method !== 'GET',
+      (op.access !== 'public' || op.x402 === 'always') && op.method !== 'GET',
     )
     expect(tool.outputSchema).toMatchObject({ type: 'object' })
     expect(Object.keys(tool.outputSchema!.properties!)).toContain('next_steps')

@@ -78,7 +78,7 @@ function describe(operationId: string, name: OperationName, op: Operation & { su
     ...(idName ? [{ name: 'id', in: 'path', required: true, schema: properties[idName] }] : []),
     ...inPath.map((name) => ({ name, in: 'path', required: true, schema: properties[name] })),
     ...inQuery.map((field) => queryParameter(field, properties[field]!, required)),
-    ...(!isRead && op.access !== 'public' ? [idempotencyParameter] : []),
+    ...(!isRead && (op.access !== 'public' || op.x402) ? [idempotencyParameter] : []),
   ]
   return {
     operationId,
@@ -139,6 +139,8 @@ function failures(op: Operation): Json {
   const codes: ErrorCode[] = [
     ...commonErrors,
     ...(op.access === 'public' ? [] : accountErrors),
+    // A token that is not good is never passed over.
+    ...(op.x402 === 'always' ? (['unauthorized'] as const) : []),
     ...(op.resource ? resourceErrors : []),
     ...op.errors,
   ]

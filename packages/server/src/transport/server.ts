@@ -7,8 +7,8 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { failureAnswer } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
+import { failureAnswer } from '../failure-answer.ts'
 import type { Services } from '../services.ts'
 import { previewPath } from './preview-address.ts'
 import { takerOf, type Upgrade } from './upgrades.ts'

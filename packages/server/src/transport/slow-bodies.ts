@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { failureAnswer } from '../dispatch.ts'
 import { OperationError } from '../errors.ts'
+import { failureAnswer } from '../failure-answer.ts'
 import type { Services } from '../services.ts'
 import { isStillSent } from './read-on.ts'
 

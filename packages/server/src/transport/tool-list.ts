@@ -42,7 +42,7 @@ for (const isList of [false, true]) {
 }
 
 function describeTool(tool: string, op: Operation): Tool {
-  const input = toolSchema(op.input)
+  const input = withoutRepeating(tool, toolSchema(op.input))
   const answer = toolSchema(op.output, op.method === 'GET' ? { tool } : { tool, silent: true })
   const output: ObjectSchema = op.list
     ? {
@@ -60,7 +60,7 @@ function describeTool(tool: string, op: Operation): Tool {
       properties: {
         ...input.properties,
         ...(op.access === 'public' ? {} : CALL_FIELDS),
-        ...(op.access === 'public' || op.method === 'GET' ? {} : IDEMPOTENCY_FIELD),
+        ...(op.method === 'GET' || (op.access === 'public' && !op.x402) ? {} : IDEMPOTENCY_FIELD),
       },
       examples: [op.example],
     },
@@ -76,6 +76,23 @@ function describeTool(tool: string, op: Operation): Tool {
       openWorldHint: op.effect === 'spend',
     },
   } as Tool
+}
+
+/** The inputs that a tool shares with the one that sells the same to accounts are described there. */
+function withoutRepeating(tool: string, input: ObjectSchema): ObjectSchema {
+  const [, same] =
+    operationList.find(([, op]) => op.withoutAccount && toolName(op.withoutAccount) === tool) ?? []
+  if (!same) return input
+  const properties = Object.entries(input.properties as Record<string, Record<string, unknown>>)
+  return {
+    ...input,
+    properties: Object.fromEntries(
+      properties.map(([name, { description, ...rest }]) => [
+        name,
+        name in same.input.shape || description === undefined ? rest : { description, ...rest },
+      ]),
+    ),
+  }
 }
 
 /** An answer, or what has to be paid for it: PaymentRequired of x402, which its clients read from structured content. */

@@ -6,6 +6,7 @@ import { FileRead } from '@coinrack/contract/guest-shapes.ts'
 import { Invoice } from '@coinrack/contract/invoices.ts'
 import { FirewallRule } from '@coinrack/contract/network.ts'
 import { Order } from '@coinrack/contract/orders.ts'
+import { Settlement } from '@coinrack/contract/payment-shapes.ts'
 import { Refund } from '@coinrack/contract/refunds.ts'
 import { ExposedPort } from '@coinrack/contract/sandbox-ports.ts'
 import { PaidSandbox, Sandbox, SandboxSnapshot } from '@coinrack/contract/sandboxes.ts'
@@ -37,6 +38,7 @@ const named = {
   Sandbox,
   SandboxSnapshot,
   Snapshot,
+  Settlement,
   SSHAccess: SshAccess,
   SSHKey: SshKey,
   Ticket,

@@ -1,5 +1,4 @@
 import { Invoice } from '@coinrack/contract/invoices.ts'
-import { formatUsd } from '@coinrack/contract/wire.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { OperationError, PAY_INVOICE } from '../errors.ts'
@@ -10,8 +9,8 @@ import { lockBalance } from '../ledger/balance.ts'
 import { balanceNow } from '../ledger/balance-view.ts'
 import { checkBudget } from '../ledger/budget.ts'
 import { judgeBalance } from '../ledger/judge-balance.ts'
-import { offeredAmong } from '../os-images.ts'
 import { askHost } from './ask-host.ts'
+import { type CatalogPlan, checkImage, checkPlan, checkPrice } from './check-order.ts'
 import { checkSshKey } from './check-ssh-key.ts'
 import { findRoom } from './find-room.ts'
 import {
@@ -19,19 +18,17 @@ import {
   findAwaitingOrder,
   insertOrder,
   type OrderRow,
-  orderById,
   orderTotal,
   orderView,
   setOrderAutoRenew,
   setOrderInvoice,
 } from './order-store.ts'
+import { placedOrder } from './placed-order.ts'
 import { makeQuote, readQuote } from './price-quote.ts'
 import { RECONCILE_VPS } from './reconcile-vps.ts'
 import { newRootPassword } from './root-password.ts'
 import { spenderOf, startOrder } from './start-order.ts'
 import { checkUserData, userDataPurpose } from './user-data.ts'
-import { vpsById } from './vps-store.ts'
-import { vpsView } from './vps-view.ts'
 
 const AWAITING_MS = 24 * 3_600_000
 /** Unpaid orders cost their account nothing, so it has few of them at a time, and not many in the life of one. */
@@ -40,7 +37,6 @@ const MOST_UNPAID_A_DAY = 20
 
 type OrderCall = Call<'orderVps'>
 type BeforeOrder = CallToPrepare<'orderVps'>
-type CatalogPlan = OrderCall['services']['catalog']['plans'][number]
 
 export const orderVps: Handler<'orderVps'> = preparedHandler(
   async (call) => {
@@ -87,7 +83,8 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
       auto_renew: autoRenew,
     }
     if (awaiting) await setOrderAutoRenew(db, order.id, autoRenew)
-    checkPrice(call, order)
+    // One that continues keeps its price.
+    checkPrice(call, orderTotal(order))
     const spender = spenderOf(db, order)
     if (spender) await checkBudget(db, { ...spender, amount: orderTotal(order), at: now })
     const unpaid = judgeBalance(balance, orderTotal(order), 'this order')
@@ -98,29 +95,9 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
     if (order.invoice_id) await services.invoicing.markPaid(db, services, order.invoice_id)
     await announce(db, RECONCILE_VPS)
 
-    const placed = (await orderById(db, order.id))!
-    return {
-      ...orderView(placed),
-      quote: null,
-      paid_from_balance: true,
-      service: vpsView(await vpsById(db, order.service_id)),
-      ...(await balanceNow(db, services, caller.accountId)),
-    }
+    return placedOrder(db, services, order.id)
   },
 )
-
-function checkPlan({ input, services, fail }: BeforeOrder): CatalogPlan {
-  const plan = services.catalog.plans.find(({ slug }) => slug === input.product)
-  const isHere = input.region === undefined || input.region === services.catalog.region
-  if (plan && isHere) return plan
-  const where = plan ? ` in region ${input.region}` : ''
-  throw fail('unknown_product', `There is no plan ${input.product}${where}`)
-}
-
-function checkImage({ input, fail }: BeforeOrder, plan: CatalogPlan, host: HostFacts): void {
-  if (offeredAmong(host.images, plan).some(({ osId }) => osId === input.os_id)) return
-  throw fail('os_not_supported', `Plan ${plan.slug} has no OS image ${input.os_id}`)
-}
 
 function atQuotedPrice({ input, caller, services, fail }: BeforeOrder, plan: CatalogPlan): CatalogPlan {
   if (input.quote_id === undefined) return plan
@@ -134,17 +111,6 @@ async function checkRenewal({ input, caller, db, services }: OrderCall): Promise
   const renewer = { tokenId: caller.tokenId, at: services.clock.now() }
   if (input.auto_renew) await checkAutoRenew(db, renewer)
   return input.auto_renew ?? (await mayAutoRenew(db, renewer))
-}
-
-/** Of the order as it would be charged: one that continues keeps its price. */
-function checkPrice({ input, fail }: OrderCall, order: Parameters<typeof orderTotal>[0]): void {
-  const total = orderTotal(order)
-  if (input.max_price === undefined || total <= input.max_price) return
-  throw fail(
-    'price_above_maximum',
-    `The order costs ${formatUsd(total)} USD, above the maximum of ${formatUsd(input.max_price)} USD`,
-    { fields: { price: formatUsd(total) } },
-  )
 }
 
 function newOrder(
@@ -185,7 +151,7 @@ function newOrder(
 async function quote(call: OrderCall, host: HostFacts, plan: CatalogPlan) {
   const { caller, db, services } = call
   const order = newOrder(call, plan, null, services.clock.now())
-  checkPrice(call, order)
+  checkPrice(call, orderTotal(order))
   await findRoom(db, services, host, order)
   return {
     ...orderView(order),

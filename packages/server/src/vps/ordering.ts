@@ -3,13 +3,19 @@ import { renewFromBalance } from './billing/renew-vps.ts'
 import { roomFor, taken } from './capacity.ts'
 import { failOrder } from './fail-order.ts'
 import { cancelUnpaidOrder } from './order-store.ts'
+import { orderVps } from './order-vps.ts'
 import { checkRoom, payFromBalance } from './pay-order.ts'
+import { placedOrder } from './placed-order.ts'
 import { prepareOrder } from './prepare-order.ts'
+import { priceOfOrder } from './price-of-order.ts'
 import { chargesOfThoseDue, hasPaid, summary } from './summary.ts'
 import { lockVps } from './vps-store.ts'
 
 /** What the other slices ask of orders. */
 export const ordering: Ordering = {
+  orderVps,
+  priceOfOrder,
+  placedOrder,
   prepareOrder,
   payFromBalance,
   checkRoom,

@@ -1,4 +1,4 @@
--- When a code from the mailbox was last proven for this token; null for other ways in.
+-- When a code from the mailbox, or the account's wallet, opened the session of this token; null for other ways in.
 alter table token add column proven_at timestamptz;
 
 create table refund (

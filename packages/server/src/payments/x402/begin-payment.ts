@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { Chain } from '../../chain/chain-port.ts'
 import type { AuthorizedTransfer, Fees, GasWallet } from '../../chain/gas-wallet.ts'
-import { inTransaction } from '../../database/transaction.ts'
+import { inTransaction, type Transaction } from '../../database/transaction.ts'
 import type { Services } from '../../services.ts'
 import { checkPayment } from './check-payment.ts'
 import { earlierPayment } from './earlier-payment.ts'
@@ -9,10 +9,13 @@ import { endOf, invoiceOf, paymentKey } from './payment-of.ts'
 import { PaymentRefused } from './payment-refused.ts'
 import {
   findPayment,
+  isPurchase,
   lockPayments,
+  type PurchaseWish,
   savePayment,
   takeWalletNonce,
   untoldPayments,
+  type WantedPayment,
   type Wish,
   type X402Payment,
 } from './payment-store.ts'
@@ -28,25 +31,29 @@ export async function beginPayment(
   services: Services,
   chain: Chain,
   transfer: AuthorizedTransfer,
-  wish: Wish,
+  wish: Wish | PurchaseWish,
 ): Promise<X402Payment> {
   const { accountId } = wish
+  const purchase = isPurchase(wish) ? wish : undefined
   const wallet = chain.gasWallet!
   const key = paymentKey(chain.settings.chainId, transfer)
   const begun = (found: X402Payment | undefined) => {
     if (!found || found.status === 'failed') return undefined
-    if (found.account_id === accountId && found.amount === transfer.value) return found
+    const isOfAccount = accountId === undefined || found.account_id === accountId
+    if (isOfAccount && found.amount === transfer.value) return found
     throw new PaymentRefused('payment_nonce_used', 'The nonce is used by another payment')
   }
   const before = begun(await findPayment(services.db, key))
   if (before) return before
   const wanted = { ...key, amount: transfer.value, address: transfer.to.toLowerCase() as Hex }
-  const earlier = await earlierPayment(services, wanted, wish)
+  const earlier = isPurchase(wish) ? undefined : await earlierPayment(services, wanted, wish)
   if (earlier) return earlier
 
   let ready: Awaited<ReturnType<typeof prepare>>
   try {
     await checkPayment(services, chain, transfer)
+    const same = await purchase?.earlier(services.db)
+    if (same) return same
     ready = await prepare(services, wallet, transfer)
   } catch (refused) {
     // A copy of it that was faster has used the nonce.
@@ -56,21 +63,23 @@ export async function beginPayment(
   }
   const { fees, minedCount } = ready
   const saved = await inTransaction(services.db, async (tx) => {
-    await lockPayments(tx, accountId)
+    const account = isPurchase(wish) ? await wish.account(tx) : wish.accountId
+    await lockPayments(tx, account)
     const { chain_id: chainId } = key
     const walletNonce = await takeWalletNonce(tx, { chainId, wallet: wallet.address, minedCount })
     const meanwhile = begun(await findPayment(tx, key))
     if (meanwhile) return meanwhile
-    // A payment of the same top-up that was faster: what came of it is looked for outside.
-    if ((await untoldPayments(tx, wish, wanted)).some(({ status }) => status !== 'failed')) return undefined
+    // A payment for the same that was faster: what came of it is looked for outside.
+    const faster = isPurchase(wish) ? await wish.earlier(tx) : await fasterTopup(tx, wish, wanted)
+    if (faster) return undefined
 
     const { hash, raw } = await wallet.sign(transfer, fees, walletNonce)
     const payment: X402Payment = {
       ...key,
-      account_id: accountId,
+      account_id: account,
       address: wanted.address,
       amount: transfer.value,
-      ...(await invoiceOf(tx, services, wish, transfer.value)),
+      ...(await invoiceOf(tx, services, { ...wish, accountId: account }, transfer.value)),
       status: 'sent',
       tx_hash: hash,
       raw_tx: raw,
@@ -81,9 +90,14 @@ export async function beginPayment(
       holds_until: endOf(services, transfer),
     }
     await savePayment(tx, payment)
+    await purchase?.begun(tx, payment)
     return payment
   })
   return saved ?? beginPayment(services, chain, transfer, wish)
+}
+
+async function fasterTopup(tx: Transaction, wish: Wish, wanted: WantedPayment) {
+  return (await untoldPayments(tx, wish, wanted)).find(({ status }) => status !== 'failed')
 }
 
 /** What the transaction costs, and that it can be paid. */

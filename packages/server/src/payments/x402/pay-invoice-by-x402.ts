@@ -1,7 +1,6 @@
 import { errors } from '@coinrack/contract/errors.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
-import type { PaymentRequired, SettleResponse } from '@x402/core/types'
-import { getAddress } from 'viem'
+import type { PaymentRequired } from '@x402/core/types'
 import { OperationError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { type CheckoutView, checkoutView } from '../checkout-view.ts'
@@ -13,12 +12,13 @@ import { creditNow } from './credit-payment.ts'
 import { paymentKey } from './payment-of.ts'
 import { PaymentRefused } from './payment-refused.ts'
 import { findPayment, markTold, type X402Payment } from './payment-store.ts'
-import { paymentRequired, paymentTerms } from './payment-terms.ts'
+import { type PaymentTerms, paymentRequired, paymentTerms } from './payment-terms.ts'
 import { signedBy } from './read-payment.ts'
+import { settlementOf } from './settlement-view.ts'
 import { takePayment } from './take-payment.ts'
 
 /** What the payer of an invoice is answered: the invoice as its page shows it, and nothing of the account. */
-export type PaidCheckout = CheckoutView & { settlement: SettleResponse }
+export type PaidCheckout = CheckoutView & { settlement: ReturnType<typeof settlementOf> }
 
 /**
  * Takes a payment by signature for one invoice, from anybody who has its secret: exactly what is still to be paid, to
@@ -102,23 +102,10 @@ async function checkWanted(services: Services, invoice: Invoice, amount: bigint)
 const required = (
   services: Services,
   invoice: Pick<Invoice, 'secret'>,
-  terms: Parameters<typeof paymentRequired>[1],
+  terms: PaymentTerms[],
   message: string,
-): PaymentRequired => ({
-  ...paymentRequired(services.config.publicUrl, terms, message),
-  resource: {
+): PaymentRequired =>
+  paymentRequired(terms, message, {
     url: `${checkoutUrl(services, invoice)}/x402`,
     description: 'An invoice',
-    mimeType: 'application/json',
-  },
-})
-
-const settlementOf = (payment: X402Payment): SettleResponse => ({
-  ...(payment.status === 'settled'
-    ? { success: true }
-    : { success: false, errorReason: 'settlement_pending' }),
-  transaction: payment.tx_hash,
-  network: `eip155:${payment.chain_id}`,
-  payer: getAddress(payment.payer),
-  amount: String(payment.amount),
-})
+  })

@@ -46,6 +46,20 @@ export interface Wish {
 
 /** A payment that is about to be begun, as it is compared with earlier ones. */
 export type WantedPayment = PaymentKey & Pick<X402Payment, 'address' | 'amount'>
+/** A wish to buy something with the payment itself. */
+export interface PurchaseWish {
+  /** Undefined: of a wallet that has no account yet. */
+  accountId: string | undefined
+  keyHash: Buffer | undefined
+  /** The account, which is made when there is none yet. Called in each attempt to write the payment down. */
+  account(tx: Transaction): Promise<string>
+  /** Another payment for the same that its payer was not told of. Asked only once the payment is known to be good. */
+  earlier(db: Queryable): Promise<X402Payment | undefined>
+  /** Writes down what it buys, in the transaction that writes the payment down. */
+  begun(tx: Transaction, payment: X402Payment): Promise<void>
+}
+
+export const isPurchase = (wish: Wish | PurchaseWish): wish is PurchaseWish => 'begun' in wish
 
 const COLUMNS = `chain_id, token_address, payer, nonce, account_id, address, amount, invoice_id, own_invoice, status,
   tx_hash, raw_tx, wallet, wallet_nonce::integer, created_at, key_hash, holds_until`

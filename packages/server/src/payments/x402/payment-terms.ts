@@ -1,4 +1,3 @@
-import { basePath } from '@coinrack/contract/index.ts'
 import type { PaymentRequired, PaymentRequirements } from '@x402/core/types'
 import { getAddress } from 'viem'
 import type { Chain } from '../../chain/chain-port.ts'
@@ -17,12 +16,14 @@ export interface PaymentTerms {
  * The ways to pay an amount by x402: scheme `exact`, by EIP-3009, on networks whose gas wallet is not known to be empty.
  * @param amount micro-USD, which is also the tokens' smallest unit
  * @param only leaves out other networks and tokens
+ * @param extra stands in each of them, and comes back with the payment
  */
 export const paymentTerms = (
   chains: Chain[],
   payTo: string,
   amount: bigint,
   only: { network?: Network; token?: TokenSymbol },
+  extra: Record<string, unknown> = {},
 ): PaymentTerms[] =>
   chains
     .filter(({ settings }) => only.network === undefined || settings.network === only.network)
@@ -38,24 +39,23 @@ export const paymentTerms = (
           amount: String(amount),
           payTo: getAddress(payTo),
           maxTimeoutSeconds: HOLDS_S,
-          extra: { ...domain },
+          extra: { ...domain, ...extra },
         }
         return [{ chain, requirements }]
       }),
     )
 
-/** What a client is told that has to pay, or to pay otherwise. */
+/**
+ * What a client is told that has to pay, or to pay otherwise.
+ * @param sold what it is for: its address, and what that is
+ */
 export const paymentRequired = (
-  publicUrl: string,
   terms: PaymentTerms[],
   error: string,
+  sold: { url: string; description: string },
 ): PaymentRequired => ({
   x402Version: 2,
   error,
-  resource: {
-    url: `${publicUrl}${basePath}/balance/topup`,
-    description: 'Prepaid balance of your account',
-    mimeType: 'application/json',
-  },
+  resource: { ...sold, mimeType: 'application/json' },
   accepts: terms.map(({ requirements }) => requirements),
 })

@@ -1,5 +1,6 @@
 import { type Address, getAddress, type Hex, isAddress, isAddressEqual, isHex } from 'viem'
 import { z } from 'zod'
+import type { Chain } from '../../chain/chain-port.ts'
 import type { AuthorizedTransfer } from '../../chain/gas-wallet.ts'
 import { PaymentRefused } from './payment-refused.ts'
 import type { PaymentTerms } from './payment-terms.ts'
@@ -26,7 +27,12 @@ const Uint256 = z
 /** PaymentPayload of x402 version 2, of the scheme `exact` by EIP-3009. */
 const Payment = z.object({
   x402Version: z.literal(2),
-  accepted: z.object({ scheme: z.string(), network: z.string(), asset: z.string() }),
+  accepted: z.object({
+    scheme: z.string(),
+    network: z.string(),
+    asset: z.string(),
+    extra: z.object({ quote: z.string().max(2_000).optional() }).optional(),
+  }),
   payload: z.object({
     signature: HexText(LONGEST_SIGNATURE),
     authorization: z.object({
@@ -50,12 +56,7 @@ export function readPayment(
   presented: unknown,
   terms: PaymentTerms[],
 ): PaymentTerms & { transfer: AuthorizedTransfer } {
-  const result = Payment.safeParse(typeof presented === 'string' ? decode(presented) : presented)
-  if (!result.success) {
-    const reasons = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-    throw new PaymentRefused('payment_malformed', `The payment cannot be read: ${reasons.join('; ')}`)
-  }
-  const { accepted, payload } = result.data
+  const { accepted, payload } = parse(presented)
   const { authorization, signature } = payload
   const signed = signedIn(accepted, { ...authorization, signature })
   const notAccepted = (message: string) =>
@@ -86,6 +87,29 @@ export function signedBy(presented: unknown): PaymentRefused['signed'] {
   if (!result.success) return undefined
   const { accepted, payload } = result.data
   return signedIn(accepted, { ...payload.authorization, signature: payload.signature })
+}
+
+function parse(presented: unknown): z.output<typeof Payment> {
+  const result = Payment.safeParse(typeof presented === 'string' ? decode(presented) : presented)
+  if (result.success) return result.data
+  const reasons = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  throw new PaymentRefused('payment_malformed', `The payment cannot be read: ${reasons.join('; ')}`)
+}
+
+/**
+ * Reads what is signed, before it is known for what: on which of the chains, and with which quote it came.
+ * @throws PaymentRefused
+ */
+export function readSigned(
+  presented: unknown,
+  chains: Chain[],
+): { chain: Chain; transfer: AuthorizedTransfer; quote: string | undefined } {
+  const { accepted, payload } = parse(presented)
+  const signed = signedIn(accepted, { ...payload.authorization, signature: payload.signature })
+  const chain = chains.find(({ settings }) => settings.chainId === signed?.chainId)
+  if (!signed || !chain?.gasWallet)
+    throw new PaymentRefused('payment_not_accepted', `Not asked for: ${accepted.network}`.slice(0, 200))
+  return { chain, transfer: signed.transfer, quote: accepted.extra?.quote }
 }
 
 /** The transfer that is signed, where it names a chain and a token. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatUsd } from '@coinrack/contract/wire.ts'
+import type { Hash } from 'viem'
 import type { Chain } from '../../chain/chain-port.ts'
 import type { AuthorizedTransfer } from '../../chain/gas-wallet.ts'
 import type { Services } from '../../services.ts'
@@ -8,7 +9,14 @@ import { beginPayment } from './begin-payment.ts'
 import { followPayment } from './follow-payment.ts'
 import { endOf, paymentKey } from './payment-of.ts'
 import { PaymentRefused } from './payment-refused.ts'
-import { type RefusedPayment, saveRefusal, type Wish, type X402Payment } from './payment-store.ts'
+import {
+  isPurchase,
+  type PurchaseWish,
+  type RefusedPayment,
+  saveRefusal,
+  type Wish,
+  type X402Payment,
+} from './payment-store.ts'
 import type { PaymentTerms } from './payment-terms.ts'
 import { readPayment } from './read-payment.ts'
 import { type Came, whatCame } from './what-came.ts'
@@ -30,7 +38,7 @@ const LOOK_AGAIN_MS = 250
 export async function takePayment(
   services: Services,
   presented: unknown,
-  { terms, address, wish }: { terms: PaymentTerms[]; address: string; wish: Wish },
+  { terms, address, wish }: { terms: PaymentTerms[]; address: string; wish: Wish | PurchaseWish },
 ): Promise<X402Payment> {
   let wanted: ReturnType<typeof readPayment> | undefined
   try {
@@ -44,8 +52,12 @@ export async function takePayment(
   }
 }
 
-/** Sends a payment and waits for its block. */
-async function settle(services: Services, begun: X402Payment): Promise<X402Payment> {
+/**
+ * Sends a payment and waits for its block.
+ * @returns the payment, still `sent` when nobody knows yet what came of it
+ * @throws PaymentRefused `payment_failed`
+ */
+export async function settle(services: Services, begun: X402Payment): Promise<X402Payment> {
   if (begun.status !== 'sent') return begun
   const chain = services.chains.find(({ settings }) => settings.chainId === begun.chain_id)!
   await chain.gasWallet!.broadcast(begun.raw_tx!)
@@ -69,12 +81,12 @@ async function settle(services: Services, begun: X402Payment): Promise<X402Payme
 async function lookAgain(
   services: Services,
   { chain, transfer }: { chain: Chain; transfer: AuthorizedTransfer },
-  wish: Wish,
+  wish: Wish | PurchaseWish,
   refusal: PaymentRefused,
 ): Promise<X402Payment> {
   const refused: RefusedPayment = {
     ...paymentKey(chain.settings.chainId, transfer),
-    account_id: wish.accountId,
+    account_id: wish.accountId ?? '',
     address: transfer.to.toLowerCase() as RefusedPayment['address'],
     amount: transfer.value,
     key_hash: wish.keyHash ?? null,
@@ -87,14 +99,15 @@ async function lookAgain(
   for (let look = 0; look < (isExplained ? 1 : LOOKS_AGAIN); look++) {
     if (look > 0) await sleep(LOOK_AGAIN_MS)
     came = await whatCame(chain, transfer).catch(() => undefined)
+    if (came?.state === 'paid' && isPurchase(wish)) throw cameBefore(transfer, came.txHash)
     if (came?.state === 'paid') {
-      const payment = await adoptPayment(services, chain, refused, came.txHash, wish.invoiceId)
+      const payment = await adoptPayment(services, chain, refused, came.txHash, wishedInvoice(wish))
       if (payment) return payment
     }
     if (came?.state === 'spent') throw refusal
   }
   // Somebody else may still send it.
-  await saveRefusal(services.db, refused, services.clock.now())
+  if (!isPurchase(wish)) await saveRefusal(services.db, refused, services.clock.now())
   const amount = formatUsd(transfer.value)
   if (came === undefined)
     throw new PaymentRefused(
@@ -107,6 +120,18 @@ async function lookAgain(
     `This payment of ${amount} USD was sent by somebody else, and the chain does not show yet what came of it`,
   )
 }
+
+const wishedInvoice = (wish: Wish | PurchaseWish) => (isPurchase(wish) ? undefined : wish.invoiceId)
+
+/**
+ * A payment that came without having been written down for what it was presented for buys nothing: whoever has read it on
+ * the chain can present it.
+ */
+const cameBefore = ({ value }: AuthorizedTransfer, txHash: Hash) =>
+  new PaymentRefused(
+    'payment_arrived',
+    `This payment of ${formatUsd(value)} USD arrived in ${txHash}, before it was taken here: it is on the balance of its wallet`,
+  )
 
 /**
  * Whether something that was not asked for came all the same, such as a payment of another amount.

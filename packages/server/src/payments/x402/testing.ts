@@ -20,6 +20,7 @@ export async function x402World({ chains, demo }: DemoChains, env: Record<string
 
   return {
     ...world,
+    origin,
     topupUrl,
     /** Of the gas wallet. */
     key,

@@ -1,23 +1,21 @@
 import { errors } from '@coinrack/contract/errors.ts'
+import { basePath } from '@coinrack/contract/index.ts'
 import { formatUsd, type NextStep } from '@coinrack/contract/wire.ts'
-import { getAddress } from 'viem'
 import { inTransaction } from '../../database/transaction.ts'
 import type { PaidHandler } from '../../handler.ts'
 import { balanceNow } from '../../ledger/balance-view.ts'
 import type { Services } from '../../services.ts'
 import { checkTopup } from '../check-topup.ts'
 import { accountAddress, ensureAccountAddress } from '../deposit-address-store.ts'
-import { depositById } from '../deposit-store.ts'
 import { invoiceById } from '../invoice-store.ts'
 import { checkoutUrl, showInvoice } from '../show-invoice.ts'
+import { awaitCredit } from './await-credit.ts'
 import { creditNow } from './credit-payment.ts'
 import { PaymentRefused } from './payment-refused.ts'
 import { markTold, type X402Payment } from './payment-store.ts'
 import { paymentRequired, paymentTerms } from './payment-terms.ts'
+import { paymentTold, settlementOf } from './settlement-view.ts'
 import { takePayment } from './take-payment.ts'
-
-/** How long the answer waits for the credit of a payment, after its block: together less than 50 s. */
-const CREDIT_S = 25
 
 export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
   const { input, caller, db, services, payment: presented, keyHash, isGone, until, fail } = call
@@ -39,25 +37,13 @@ export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
       )
     }
     const payment = await takePayment(services, presented, { terms, address, wish: { accountId, keyHash } })
-    const deposit = await creditNow(services, payment)
-    if (deposit?.status === 'seen') {
-      const read = () => depositById(db, deposit.id)
-      await until(accountId, CREDIT_S, read, (now) => now?.status !== 'seen')
-    }
+    await awaitCredit(services, payment, until)
     const invoice = await invoiceById(db, payment.invoice_id)
     const answer = {
       invoice: await showInvoice(db, services, invoice),
       checkout_url: checkoutUrl(services, invoice),
       ...(await balanceNow(db, services, accountId)),
-      settlement: {
-        ...(payment.status === 'settled'
-          ? { success: true }
-          : { success: false, errorReason: 'settlement_pending' }),
-        transaction: payment.tx_hash,
-        network: `eip155:${payment.chain_id}`,
-        payer: getAddress(payment.payer),
-        amount: String(payment.amount),
-      },
+      settlement: settlementOf(payment),
     }
     if (payment.status === 'settled') await tell(payment)
     return answer
@@ -76,22 +62,14 @@ export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
       })
     }
     const fields = errors[code].status === 402 && {
-      ...paymentRequired(services.config.publicUrl, terms, message),
+      ...paymentRequired(terms, message, {
+        url: `${services.config.publicUrl}${basePath}/balance/topup`,
+        description: 'Prepaid balance of your account',
+      }),
     }
     return fail(code, message, { fields: { ...fields } })
   }
 }
-
-/** The payment that an answer tells of. */
-const paymentTold = ({ chain_id, tx_hash, payer, amount, invoice_id }: X402Payment) => ({
-  invoice_id,
-  payment: {
-    network: `eip155:${chain_id}`,
-    transaction: tx_hash,
-    payer: getAddress(payer),
-    amount: formatUsd(amount),
-  },
-})
 
 /** What leads on from a payment that came, or may come: never to another one. */
 const stepsAfter = (told: X402Payment | undefined): NextStep[] => [

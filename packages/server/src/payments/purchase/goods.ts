@@ -1,0 +1,26 @@
+import type { OperationName, Operations } from '@coinrack/contract/index.ts'
+import type { Input, Output } from '@coinrack/contract/operation.ts'
+import type { Queryable } from '../../database/transaction.ts'
+import type { Handler } from '../../handler.ts'
+import type { Services } from '../../services.ts'
+import type { PurchaseRow } from './purchase-store.ts'
+
+/** What is paid for in one call. */
+export type Begun = Pick<PurchaseRow, 'order_id' | 'sandbox_id'>
+
+/** Something for sale, and how it is begun from the balance once the payment is there. */
+export interface Goods<N extends OperationName> {
+  /** In the terms. */
+  url: string
+  description: string
+  /**
+   * In micro-USD. Nothing is written.
+   * @throws OperationError when it could not be begun now
+   */
+  price(db: Queryable): Promise<bigint>
+  handler: Handler<N>
+  input: Input<Operations[N]>
+  begunBy(answer: Output<Operations[N]>): Begun
+  /** What was begun, as it is now. */
+  show(db: Queryable, services: Services, begun: Begun): Promise<Output<Operations[N]>>
+}

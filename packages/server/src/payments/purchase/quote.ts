@@ -1,0 +1,41 @@
+import type { Services } from '../../services.ts'
+
+/** How long the terms of a 402 hold. */
+const LIFETIME_MS = 600_000
+const CONTEXT = 'purchase'
+
+/** What the terms of a 402 promise. */
+export interface Quote {
+  /** Of the whole request. */
+  digest: Buffer
+  /** micro-USD */
+  amount: bigint
+  /** Where it is paid to, lower-case. */
+  payTo: string
+}
+
+/**
+ * Promises a price for one request. It is all in the text, sealed with the server's key, and comes back with the payment:
+ * nothing is stored. No two are the same, and none is shown on a chain, so who has one was answered here.
+ */
+export function makeQuote({ sealer, clock }: Services, { digest, amount, payTo }: Quote): string {
+  const until = clock.now().getTime() + LIFETIME_MS
+  const text = [digest.toString('hex'), amount, payTo, until].join(' ')
+  return sealer.seal(text, CONTEXT).toString('base64url')
+}
+
+/** The amount that a quote promises; undefined for one that is over, of another request or recipient, or not ours. */
+export function readQuote(
+  { sealer, clock }: Services,
+  text: string,
+  { digest, payTo }: Omit<Quote, 'amount'>,
+): bigint | undefined {
+  try {
+    const promised = sealer.open(Buffer.from(text, 'base64url'), CONTEXT)
+    const [request, amount, to, until] = promised.split(' ') as [string, string, string, string]
+    const isGood = request === digest.toString('hex') && to === payTo && clock.now().getTime() < Number(until)
+    return isGood ? BigInt(amount) : undefined
+  } catch {
+    return undefined
+  }
+}

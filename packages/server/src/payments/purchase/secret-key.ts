@@ -1,0 +1,9 @@
+const LEAST_BITS = 128
+
+/** Whether a text can hold as many random bits as nobody guesses, by how long it is and which characters it has. */
+export function isSecretKey(key: string): boolean {
+  const alphabet = /^[0-9]+$/.test(key) ? 10 : /^[0-9a-f-]+$/i.test(key) ? 16 : 64
+  const characters = key.replaceAll('-', '').length
+  const isVaried = new Set(key).size >= 8
+  return isVaried && characters * Math.log2(alphabet) >= LEAST_BITS
+}
