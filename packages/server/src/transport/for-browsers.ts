@@ -10,6 +10,7 @@ export const EXPOSED_HEADERS = [
   'Idempotent-Replayed',
   'Link',
   'Location',
+  'Payment-Receipt',
   'Payment-Required',
   'Payment-Response',
   'RateLimit',

@@ -1,14 +1,29 @@
 import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from '@x402/core/http'
 import type { PaymentRequired, SettleResponse } from '@x402/core/types'
+import { paymentChallenges, paymentReceipt } from './payment-scheme.ts'
 
-/** What an answer says of a payment by x402, in the headers of its HTTP transport, version 2. */
-export function paymentHeaders(body: Record<string, unknown>): Record<string, string> {
+/**
+ * What an answer says of a payment, in the headers of x402's HTTP transport, version 2; and in those of the scheme `Payment`,
+ * where the terms hold for a quote.
+ */
+export function paymentHeaders(body: Record<string, unknown>): Record<string, string | string[]> {
   const { x402Version, error, resource, accepts } = body as unknown as PaymentRequired
   const settlement = body.settlement as SettleResponse | undefined
   return {
     ...(x402Version === undefined
       ? {}
-      : { 'payment-required': encodePaymentRequiredHeader({ x402Version, error, resource, accepts }) }),
+      : {
+          'payment-required': encodePaymentRequiredHeader({ x402Version, error, resource, accepts }),
+          ...challenges(body as unknown as PaymentRequired),
+        }),
     ...(settlement === undefined ? {} : { 'payment-response': encodePaymentResponseHeader(settlement) }),
+    ...(settlement?.success && typeof body.created_at === 'string'
+      ? { 'payment-receipt': paymentReceipt(settlement, body.created_at) }
+      : {}),
   }
+}
+
+function challenges(terms: PaymentRequired): Record<string, string[]> {
+  const offered = paymentChallenges(terms)
+  return offered.length > 0 ? { 'www-authenticate': offered } : {}
 }

@@ -7,6 +7,7 @@ import type { OutputStream } from '../handler.ts'
 import { streamAnswer, wantsStream } from './output-stream.ts'
 import { needsSandboxes } from './pass-on.ts'
 import { paymentHeaders } from './payment-headers.ts'
+import { isPaymentScheme, paymentOfScheme } from './payment-scheme.ts'
 import { answerUnchanged, NO_STORE } from './unchanged.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -85,15 +86,17 @@ export function ask(
   stream?: OutputStream,
 ): Promise<Answer> {
   const key = request.headers['idempotency-key']
+  const { authorization } = request.headers
+  const isPayment = op.x402 === 'always' && isPaymentScheme(authorization)
   return dispatch(name, {
-    token: bearerToken(request.headers.authorization),
+    token: isPayment ? undefined : bearerToken(authorization),
     address: request.ip,
     idempotencyKey: Array.isArray(key) ? key[0] : key,
     resourceId: (request.params as { id?: string }).id,
     input: () => inputOf(op, request),
     requestId: request.id,
     asTool: false,
-    payment: request.headers['payment-signature'],
+    payment: isPayment ? paymentOfScheme(authorization) : request.headers['payment-signature'],
     isGone: () => request.raw.socket.destroyed,
     ...(stream && { stream }),
   })
