@@ -13,7 +13,7 @@ export interface ErrorOptions {
   fix?: string
   /** What the handler wrote is kept: the refusal itself has an effect, such as an open invoice. */
   keepEffects?: boolean
-  headers?: Record<string, string>
+  headers?: Record<string, string | string[]>
   /** Seconds, for 429 and 503: in the header Retry-After, and as `retry_after` in the body. */
   retryAfter?: number
 }
