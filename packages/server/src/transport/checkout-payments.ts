@@ -29,7 +29,7 @@ export function registerCheckoutPayments(
 
   app.post('/checkout/:secret/x402', async (request: BySecret, reply) => {
     const invoice = await demandInvoice(services, request.params.secret)
-    const payment = request.headers['payment-signature']
+    const payment = request.headers['payment-signature'] ?? request.headers['x-payment']
     if (payment !== undefined) {
       // Each try may cost gas, and anybody with the address may try: that uses up nothing of the account's own limits.
       await limiter.take('topups', undefined, request.ip)

@@ -18,6 +18,7 @@ export const EXPOSED_HEADERS = [
   'Retry-After',
   'WWW-Authenticate',
   'X-Balance-Runs-Out-At',
+  'X-Payment-Response',
   'X-Request-Id',
   'X-Token-Expires-At',
 ]
@@ -43,6 +44,7 @@ export async function allowBrowsers(scope: FastifyInstance): Promise<void> {
       'Last-Event-ID',
       'Payment-Signature',
       'Range',
+      'X-Payment',
     ],
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: DAY_S,

@@ -16,7 +16,7 @@ export function paymentHeaders(body: Record<string, unknown>): Record<string, st
           'payment-required': encodePaymentRequiredHeader({ x402Version, error, resource, accepts }),
           ...challenges(body as unknown as PaymentRequired),
         }),
-    ...(settlement === undefined ? {} : { 'payment-response': encodePaymentResponseHeader(settlement) }),
+    ...(settlement === undefined ? {} : settled(settlement)),
     ...(settlement?.success && typeof body.created_at === 'string'
       ? { 'payment-receipt': paymentReceipt(settlement, body.created_at) }
       : {}),
@@ -26,4 +26,10 @@ export function paymentHeaders(body: Record<string, unknown>): Record<string, st
 function challenges(terms: PaymentRequired): Record<string, string[]> {
   const offered = paymentChallenges(terms)
   return offered.length > 0 ? { 'www-authenticate': offered } : {}
+}
+
+/** Under the name that each version of x402 has for it. */
+function settled(settlement: SettleResponse): Record<string, string> {
+  const told = encodePaymentResponseHeader(settlement)
+  return { 'payment-response': told, 'x-payment-response': told }
 }

@@ -96,7 +96,9 @@ export function ask(
     input: () => inputOf(op, request),
     requestId: request.id,
     asTool: false,
-    payment: isPayment ? paymentOfScheme(authorization) : request.headers['payment-signature'],
+    payment: isPayment
+      ? paymentOfScheme(authorization)
+      : (request.headers['payment-signature'] ?? request.headers['x-payment']),
     isGone: () => request.raw.socket.destroyed,
     ...(stream && { stream }),
   })

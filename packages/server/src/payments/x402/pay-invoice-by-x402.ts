@@ -75,7 +75,7 @@ const toldAs = {
 
 /** The payment that was presented, if it was taken before: it is answered again, whatever the invoice wants by now. */
 async function knownPayment(services: Services, presented: unknown): Promise<X402Payment | undefined> {
-  const signed = presented === undefined ? undefined : signedBy(presented)
+  const signed = presented === undefined ? undefined : signedBy(presented, services.chains)
   if (!signed) return undefined
   const { chainId, transfer } = signed
   const payment = await findPayment(services.db, paymentKey(chainId, transfer))

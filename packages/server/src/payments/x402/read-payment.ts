@@ -46,6 +46,25 @@ const Payment = z.object({
   }),
 })
 
+/** PaymentPayload of version 1, in its header X-PAYMENT: it names the network by a word, and no token. */
+const OlderPayment = z.object({
+  x402Version: z.literal(1),
+  scheme: z.string(),
+  network: z.string(),
+  payload: z.unknown(),
+})
+
+/** A payment of version 1 as one of version 2. Its clients pay with USDC. */
+function renewed({ scheme, network, payload }: z.output<typeof OlderPayment>, chains: Chain[]) {
+  const settings = chains.find((chain) => chain.settings.network === network)?.settings
+  const asset = settings?.tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? 'none'
+  return {
+    x402Version: 2,
+    accepted: { scheme, network: settings ? `eip155:${settings.chainId}` : network, asset },
+    payload,
+  }
+}
+
 /**
  * Reads a payment, and finds which of the terms it keeps: the network and the token that it names, and exactly the
  * amount and the address that are signed.
@@ -56,7 +75,10 @@ export function readPayment(
   presented: unknown,
   terms: PaymentTerms[],
 ): PaymentTerms & { transfer: AuthorizedTransfer } {
-  const { accepted, payload } = parse(presented)
+  const { accepted, payload } = parse(
+    presented,
+    terms.map(({ chain }) => chain),
+  )
   const { authorization, signature } = payload
   const signed = signedIn(accepted, { ...authorization, signature })
   const notAccepted = (message: string) =>
@@ -82,15 +104,20 @@ export function readPayment(
 }
 
 /** What a payment signs, whatever it is for; undefined when it cannot be read. */
-export function signedBy(presented: unknown): PaymentRefused['signed'] {
-  const result = Payment.safeParse(typeof presented === 'string' ? tryToDecode(presented) : presented)
-  if (!result.success) return undefined
-  const { accepted, payload } = result.data
-  return signedIn(accepted, { ...payload.authorization, signature: payload.signature })
+export function signedBy(presented: unknown, chains: Chain[]): PaymentRefused['signed'] {
+  try {
+    const { accepted, payload } = parse(presented, chains)
+    return signedIn(accepted, { ...payload.authorization, signature: payload.signature })
+  } catch (error) {
+    if (error instanceof PaymentRefused) return undefined
+    throw error
+  }
 }
 
-function parse(presented: unknown): z.output<typeof Payment> {
-  const result = Payment.safeParse(typeof presented === 'string' ? decode(presented) : presented)
+function parse(presented: unknown, chains: Chain[]): z.output<typeof Payment> {
+  const given = typeof presented === 'string' ? decode(presented) : presented
+  const older = OlderPayment.safeParse(given)
+  const result = Payment.safeParse(older.success ? renewed(older.data, chains) : given)
   if (result.success) return result.data
   const reasons = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
   throw new PaymentRefused('payment_malformed', `The payment cannot be read: ${reasons.join('; ')}`)
@@ -104,7 +131,7 @@ export function readSigned(
   presented: unknown,
   chains: Chain[],
 ): { chain: Chain; transfer: AuthorizedTransfer; quote: string | undefined } {
-  const { accepted, payload } = parse(presented)
+  const { accepted, payload } = parse(presented, chains)
   const signed = signedIn(accepted, { ...payload.authorization, signature: payload.signature })
   const chain = chains.find(({ settings }) => settings.chainId === signed?.chainId)
   if (!signed || !chain?.gasWallet)
@@ -123,15 +150,9 @@ function signedIn(
 }
 
 function decode(text: string): unknown {
-  const value = tryToDecode(text)
-  if (value === undefined) throw new PaymentRefused('payment_malformed', 'The payment is not JSON in base64')
-  return value
-}
-
-function tryToDecode(text: string): unknown {
   try {
     return JSON.parse(Buffer.from(text, 'base64').toString('utf8'))
   } catch {
-    return undefined
+    throw new PaymentRefused('payment_malformed', 'The payment is not JSON in base64')
   }
 }
