@@ -101,7 +101,7 @@ describe('arrows inside the server', () => {
     account: ['ledger', 'database', 'chain'],
     balance: ['ledger', 'database'],
     catalog: ['database'],
-    guide: ['ledger'],
+    guide: ['ledger', 'database'],
     payments: ['ledger', 'database', 'chain'],
     vps: ['ledger', 'database'],
     sandboxes: ['ledger', 'database'],

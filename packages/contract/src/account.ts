@@ -137,7 +137,7 @@ export const account = {
     atOrigin: true,
     summary: 'Get a message for a wallet to sign',
     description:
-      'Shows a Sign-In-With-Ethereum message (EIP-4361) for the wallet to sign, which logs in once within 5 minutes at this service alone. It moves no money.',
+      'Shows a Sign-In-With-Ethereum message (EIP-4361) for the wallet to sign, which logs in once within 5 minutes.',
     access: 'public',
     rate: 'login',
     effect: 'write',
@@ -148,7 +148,7 @@ export const account = {
         .number()
         .int()
         .optional()
-        .describe('Where a contract wallet is deployed; default: the first network of this service'),
+        .describe('Of a contract wallet: where it is'),
     }),
     output: z.object({ message: z.string(), expires_at: Timestamp }),
     errors: ['unknown_chain'],
@@ -193,7 +193,7 @@ export const account = {
     path: '/account/email',
     summary: 'Give an account of a wallet an address',
     description:
-      'Sets the e-mail address of an account that has none, for mail and for logging in: request_login_code sends a code to it, which proves that it is yours. An address of another account is refused, and accounts are never merged.',
+      'Sets the e-mail address of an account that has none, for mail and for logging in: request_login_code sends a code to it, which proves that it is yours.',
     access: 'account',
     rate: 'login',
     effect: 'write',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Balance } from './balance.ts'
 import { operation } from './operation.ts'
-import { NextStep } from './wire.ts'
+import { NextStep, Timestamp } from './wire.ts'
 
 const Flow = z.array(NextStep.extend({ step: z.number().int() }))
 
@@ -32,6 +32,9 @@ export const guide = {
         live_vps: z.number().int(),
         live_sandboxes: z.number().int(),
         next: NextStep,
+        notices: z
+          .array(z.object({ type: z.string(), at: Timestamp }))
+          .describe('For an account without an e-mail address'),
       }),
     }),
     errors: [],

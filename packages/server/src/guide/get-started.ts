@@ -3,6 +3,10 @@ import { formatUsd } from '@coinrack/contract/wire.ts'
 import { rateSettings } from '../config-rates.ts'
 import type { Handler } from '../handler.ts'
 import { balanceView } from '../ledger/balance-view.ts'
+import { noticesWithoutMail } from './notice-store.ts'
+
+/** So long notices are shown. */
+const NOTICES_MS = 14 * 86_400_000
 
 const FLOW: NextStep[] = [
   {
@@ -62,6 +66,7 @@ export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }
   const { live, making } = caller
     ? await ordering.summary(db, services, caller.accountId)
     : { live: 0, making: undefined }
+  const since = new Date(services.clock.now().getTime() - NOTICES_MS)
   const sandboxes = caller ? (await sandboxing.summary(db, caller.accountId)).live : 0
   return {
     service: `Virtual servers and code sandboxes, prepaid in stablecoins, without identity check, at ${config.publicUrl}`,
@@ -78,13 +83,14 @@ export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }
       ]),
     ),
     payment:
-      'USDC, USDT or PYUSD on Base, Ethereum or Polygon; at least 3 USD. What arrives is what is credited, also when it is late, partial or too much. With a wallet of your own and no coins for gas: topup_balance with method x402, signed and credited in one call.',
+      'USDC, USDT or PYUSD on Base, Ethereum or Polygon; at least 3 USD. What arrives is what is credited, also when it is late, partial or too much. With a wallet of your own and no coins for gas: topup_balance with method x402, signed and credited in one call. Without an account: buy_vps and buy_sandbox sell for one signed payment; verify_wallet_login leads back to what the wallet has.',
     you_are_here: {
       authenticated: caller !== undefined,
       balance,
       live_vps: live,
       live_sandboxes: sandboxes,
       next: nextCall(balance?.balance, live, making),
+      notices: caller ? await noticesWithoutMail(db, caller.accountId, since) : [],
     },
   }
 }

@@ -1,3 +1,5 @@
+import { basePath, operationList, operations, pathAtOrigin } from '@coinrack/contract/index.ts'
+import { toolName } from '@coinrack/contract/operation.ts'
 import type { FastifyInstance } from 'fastify'
 import type { Services } from '../services.ts'
 import { docsPage, llmsText } from './docs.ts'
@@ -32,6 +34,24 @@ export function registerDocuments(app: FastifyInstance, services: Services): voi
         description: 'Virtual servers, prepaid in stablecoins, without identity check',
         url: `${publicUrl}/mcp`,
         transport: 'streamable-http',
+      }))
+      scope.get('/x402', async () => ({
+        x402Version: 2,
+        resources: operationList
+          .filter(([, op]) => op.x402)
+          .map(([name, op]) => ({
+            url: publicUrl + pathAtOrigin(op),
+            method: op.method,
+            tool: toolName(name),
+            description: op.description,
+            account: op.access !== 'public',
+            schemes: ['exact'],
+            networks: services.chains
+              .filter(({ gasWallet }) => gasWallet)
+              .map(({ settings }) => `eip155:${settings.chainId}`),
+          })),
+        login: publicUrl + pathAtOrigin(operations.requestWalletChallenge),
+        openapi: `${publicUrl}${basePath}/openapi.json`,
       }))
       // RFC 7517: the key that receipts are signed with.
       scope.get('/jwks.json', async () => ({ keys: [services.receiptKey.publicJwk] }))

@@ -96,6 +96,31 @@ test('behavior: the terms are of every network and token that takes signatures, 
   expect(body.resource.url).toBe(`${world.services.config.publicUrl}/x402/orders`)
 })
 
+test('behavior: both doors are described where x402 is looked for', async () => {
+  const { statusCode, body } = await world.app.inject({ url: '/.well-known/x402' })
+  expect(statusCode).toBe(200)
+  const { publicUrl } = world.services.config
+  for (const path of ['/x402/orders', '/x402/sandboxes'])
+    expect(JSON.parse(body).resources).toContainEqual(
+      expect.objectContaining({
+        ...{ url: publicUrl + path, method: 'POST', account: false },
+        networks: ['eip155:8453', 'eip155:1', 'eip155:137'],
+      }),
+    )
+})
+
+test('behavior: an account without an address is told by get_started what it is not written about', async () => {
+  const { body } = await buy(world, await payerWith(1), '/x402/orders', HOURLY)
+  await world.services.db.query(
+    `insert into event (id, account_id, type, data, created_at) values ('evt_of_wallet', $1, 'vps.suspended', '{}', $2)`,
+    [body.account_id, world.clock.now()],
+  )
+  expect((await get('/get-started', body.token)).you_are_here.notices).toEqual([
+    { type: 'vps.suspended', at: world.clock.now().toISOString() },
+  ])
+  expect(await count(world, 'outgoing_mail')).toBe(0)
+})
+
 test('behavior: questions for a price leave no row and no address', async () => {
   const tables =
     'account wallet deposit_address invoice vps_order x402_payment x402_purchase x402_refusal'.split(' ')
