@@ -144,11 +144,7 @@ export const account = {
     idempotent: false,
     input: z.strictObject({
       address: WalletAddress,
-      chain_id: z
-        .number()
-        .int()
-        .optional()
-        .describe('Of a contract wallet: where it is'),
+      chain_id: z.number().int().optional().describe('Of a contract wallet: where it is'),
     }),
     output: z.object({ message: z.string(), expires_at: Timestamp }),
     errors: ['unknown_chain'],
