@@ -188,7 +188,8 @@ test('behavior: a payment is followed in few bytes: the page is loaded once, and
   const wallet = testWallet(demo.chains.find(({ network }) => network === 'base')!, demo.demo.faucet_key)
   await wallet.pay('USDC', invoice.payment_options[0]!.address as `0x${string}`, 10_000_000n)
   await page.getByText('Paid. Thank you!').waitFor({ timeout: CREDITED_MS })
-  expect(asked).toEqual([])
+  // The stream of changes may begin a moment after the page is loaded.
+  expect(asked.filter((path) => !path.endsWith('/events'))).toEqual([])
   expect(bytes).toBeGreaterThan(1_000)
   expect(bytes).toBeLessThan(20_000)
   await close()

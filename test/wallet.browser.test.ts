@@ -1,5 +1,6 @@
 import { freePort } from '@coinrack/host/free-port.ts'
 import { createClient } from '@coinrack/sdk/index.ts'
+import type { TokenSymbol } from '@coinrack/server/chain/chain-settings.ts'
 import { type DemoChains, fundOnDemoChains } from '@coinrack/server/chain/demo-chains.ts'
 import { openGasWallet } from '@coinrack/server/chain/gas-wallet.ts'
 import { startTestChains, testWallet } from '@coinrack/server/chain/testing.ts'
@@ -62,10 +63,10 @@ afterAll(async () => {
 const chainOf = (network: string) => demo.chains.find((chain) => chain.network === network)!
 const faucet = (network: string) => testWallet(chainOf(network), demo.demo.faucet_key)
 
-/** The page of a new invoice, in a browser with a wallet that has so many tokens on these networks. */
+/** The page of a new invoice, in a browser with a wallet that has 20 of each of these tokens. */
 async function openWithWallet(
   options: Partial<WalletOptions> = {},
-  { amount = 5, tokens = ['base', 'polygon'] }: { amount?: number; tokens?: string[] } = {},
+  { amount = 5, tokens = [['base', 'USDC']] }: { amount?: number; tokens?: [string, TokenSymbol][] } = {},
 ) {
   const { token } = await service.customer()
   const sdk = createClient({ url, token })
@@ -77,11 +78,8 @@ async function openWithWallet(
   page.on('console', (message) => complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(error.message))
   const wallet = await injectWallet(page, { knows: [chainOf('ethereum'), chainOf('base')], ...options })
-  for (const network of tokens) {
-    for (const symbol of ['USDC', 'USDT'] as const)
-      await faucet(network).pay(symbol, wallet.address, 20_000_000n)
-    await faucet(network).send({ to: wallet.address, value: 10n ** 18n })
-  }
+  await fundOnDemoChains(demo.chains, wallet.address)
+  for (const [network, symbol] of tokens) await faucet(network).pay(symbol, wallet.address, 20_000_000n)
   const button = (name: string) => page.getByRole('button', { name })
   const paid = () => page.getByText('Paid. Thank you!').waitFor({ timeout: CREDITED_MS })
   const said = (text: string | RegExp) => page.locator('.wallet-said').getByText(text).waitFor()
@@ -125,7 +123,8 @@ test('default: the wallet signs and sends nothing; the payer needs no coins for 
 })
 
 test('behavior: a network that the wallet does not know is added first', async () => {
-  const { page, checkout_url, button, paid, wallet, close } = await openWithWallet()
+  const tokens: [string, TokenSymbol][] = [['polygon', 'USDC']]
+  const { page, checkout_url, button, paid, wallet, close } = await openWithWallet({}, { tokens })
   await page.goto(`${checkout_url}?network=polygon&token=USDC`)
   await button(SIGN).click()
   await paid()
@@ -142,7 +141,8 @@ test('behavior: a network that the wallet does not know is added first', async (
 })
 
 test('behavior: a token without transfers by signature can only be sent', async () => {
-  const { page, checkout_url, button, paid, wallet, close } = await openWithWallet()
+  const tokens: [string, TokenSymbol][] = [['base', 'USDT']]
+  const { page, checkout_url, button, paid, wallet, close } = await openWithWallet({}, { tokens })
   await page.goto(checkout_url)
   await button(SIGN).waitFor()
   await page.getByRole('radio', { name: 'USDT' }).check()

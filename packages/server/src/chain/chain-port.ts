@@ -67,10 +67,16 @@ export interface ChainNode {
   block(which: BlockTag | number): Promise<Block | undefined>
   /**
    * All transfers of accepted tokens in these blocks, both included, in order, each once.
-   * @param to leaves out those to other recipients; lower-case
+   * @param keeps is asked about the recipient of each, in lower case; those that it does not want are left out
+   * @param to asks for those to one recipient alone, in lower case: nodes have an index of it
    * @throws NodeLagsError rather than answer for blocks that it has not seen itself
    */
-  transfers(fromBlock: number, toBlock: number, to?: Hex): Promise<TransferLog[]>
+  transfers(
+    fromBlock: number,
+    toBlock: number,
+    keeps?: (to: Hex) => boolean,
+    to?: Hex,
+  ): Promise<TransferLog[]>
   /** Undefined while the transaction is in no block. */
   receipt(txHash: Hash): Promise<TransferReceipt | undefined>
   /** @param payer whom the token would be paid by */

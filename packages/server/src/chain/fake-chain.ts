@@ -127,12 +127,13 @@ export function fakeChain(settings: ChainSettings): FakeChain {
           const number = typeof which === 'number' ? which : Math.max(0, head() - behind[which])
           return how.block(number > head() ? undefined : showBlock(blocks[number]))
         }),
-      transfers: (from, to, recipient) =>
+      transfers: (from, to, keeps = () => true, recipient = undefined) =>
         answer(how, () => {
           fake.ranges.push({ from, to })
           if (to > head()) throw new NodeLagsError('The fake node lags')
-          const all = blocks.slice(from, to + 1).flatMap((block) => block.transfers)
-          return how.transfers(fake.shown(all)).filter((transfer) => !recipient || transfer.to === recipient)
+          const shown = fake.shown(blocks.slice(from, to + 1).flatMap((block) => block.transfers))
+          const isMeant = (one: Hex) => keeps(one) && (recipient === undefined || one === recipient)
+          return how.transfers(shown).filter((transfer) => isMeant(transfer.to))
         }),
       payee: () => answer(how, () => ({ hasCode: false, isRefused: false })),
       receipt: (txHash) =>

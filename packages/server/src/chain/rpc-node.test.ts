@@ -114,6 +114,158 @@ test('behavior: a range that a node finds too large is asked for in halves', asy
   expect(inHalves).toEqual(await nodeOf().transfers(0, head))
 })
 
+/** A node between that counts the ranges of blocks that it is asked about, and answers for so many blocks at most. */
+async function nodeWithLimit(limit: { blocks: number }) {
+  const asked: number[] = []
+  const url = await nodeThat(({ method, params }) => {
+    if (method !== 'eth_getLogs') return undefined
+    const blocks = Number(params[0]!.toBlock) - Number(params[0]!.fromBlock) + 1
+    asked.push(blocks)
+    return blocks > limit.blocks
+      ? { error: { code: -32005, message: 'query returned more than 10000 results' } }
+      : undefined
+  })
+  return { node: nodeOf(url), asked }
+}
+
+test('behavior: how many blocks an endpoint answers for is remembered, and more are tried again slowly', async () => {
+  await wallet.client.request({ method: 'anvil_mine' as never, params: ['0x80'] as never })
+  const head = (await nodeOf().block('latest'))!.number
+  const limit = { blocks: 4 }
+  const { node, asked } = await nodeWithLimit(limit)
+  const first = await node.transfers(0, head)
+  expect(first).toEqual(await nodeOf().transfers(0, head))
+  expect(Math.max(...asked)).toBe(head + 1)
+  const begin = asked.length
+  limit.blocks = 1_000
+  expect(await node.transfers(0, head)).toEqual(first)
+  const later = asked.slice(begin)
+  expect(later[0]).toBeLessThanOrEqual(8)
+  expect(Math.max(...later)).toBeGreaterThan(later[0]!)
+  expect(later.every((blocks, index) => index === 0 || blocks <= later[index - 1]! + 1)).toBe(true)
+})
+
+test('behavior: after an answer that took too long fewer blocks are asked for', async () => {
+  const head = (await nodeOf().block('latest'))!.number
+  const asked: number[] = []
+  let hangs = true
+  const url = await nodeThat(async ({ method, params }, passOn) => {
+    if (method !== 'eth_getLogs') return undefined as never
+    asked.push(Number(params[0]!.toBlock) - Number(params[0]!.fromBlock) + 1)
+    if (hangs) await new Promise((resolve) => setTimeout(resolve, 1_000))
+    return passOn()
+  })
+  const node = rpcNode(settings, url, { logsTimeoutMs: 300 })
+  await expect(node.transfers(0, head)).rejects.toThrow('it did not answer in 0.3 s')
+  expect(asked).toEqual([head + 1])
+  hangs = false
+  expect(await node.transfers(0, head)).toEqual(await nodeOf().transfers(0, head))
+  expect(asked[1]).toBe((head + 1) >> 1)
+})
+
+test('behavior: only transfers to those who are wanted are kept, with the numbers that they have among all', async () => {
+  const other = '0x0000000000000000000000000000000000000b0b'
+  for (const to of [someone, other, someone] as const) await wallet.pay('USDC', to, 9n)
+  const head = (await nodeOf().block('latest'))!.number
+  // As if all of them were of one transaction.
+  const url = await nodeThat(({ method }, passOn) =>
+    method === 'eth_getLogs'
+      ? passOn().then(({ result }) => ({
+          result: (result as object[]).map((log, index) => ({
+            ...log,
+            transactionHash: `0x${'ab'.repeat(32)}`,
+            blockHash: `0x${'cd'.repeat(32)}`,
+            blockNumber: '0x1',
+            logIndex: `0x${index.toString(16)}`,
+          })),
+        }))
+      : undefined,
+  )
+  const all = await nodeOf(url).transfers(0, head)
+  const asked = new Set<string>()
+  const ours = await nodeOf(url).transfers(0, head, (to) => {
+    asked.add(to)
+    return to === someone
+  })
+  expect(ours).toEqual(all.filter(({ to }) => to === someone))
+  expect(asked).toContain(other)
+  expect(ours.filter(({ value }) => value === 9n).map(({ ordinal }) => ordinal)).toEqual([0, 1])
+})
+
+test('error: a log that is malformed, also where it would not be kept', async () => {
+  const head = (await nodeOf().block('latest'))!.number
+  for (const change of [{ data: '0x' }, { blockHash: '0x12' }, { address: '0x12' }, { topics: undefined }]) {
+    const url = await nodeThat(({ method }, passOn) =>
+      method === 'eth_getLogs'
+        ? passOn().then(({ result }) => ({
+            result: (result as object[]).map((log, index) => (index === 1 ? { ...log, ...change } : log)),
+          }))
+        : undefined,
+    )
+    await expect(nodeOf(url).transfers(0, head, () => false)).rejects.toThrow('it showed something')
+    proxy!.close()
+  }
+})
+
+/** A node between that answers for logs with these bytes, after a pause in their middle. */
+async function nodeThatWrites(answer: (log: string) => string, status = 200): Promise<string> {
+  proxy = createServer(async (request, response) => {
+    const body = await text(request)
+    const { method } = JSON.parse(body)
+    const headers = { 'content-type': 'application/json' }
+    const passed = await (await fetch(settings.rpcUrls[0]!, { method: 'POST', body, headers })).text()
+    if (method !== 'eth_getLogs') return response.end(passed)
+    const written = answer(JSON.stringify(JSON.parse(passed).result[0]))
+    response.statusCode = status
+    response.write(written.slice(0, written.length / 2))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return response.end(written.slice(written.length / 2))
+  })
+  await new Promise<void>((resolve) => proxy!.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
+
+test.each([
+  { what: 'half of an answer', answer: (log: string) => `{"jsonrpc":"2.0","id":1,"result":[${log},` },
+  { what: 'a log that breaks off', answer: (log: string) => `{"result":[${log},${log.slice(0, 200)}` },
+  { what: 'something else than a list', answer: () => '{"jsonrpc":"2.0","id":1,"result":{}}' },
+  { what: 'nothing', answer: () => '' },
+  { what: 'a page', answer: () => '<html>Bad gateway</html>' },
+  { what: 'an element that is no log', answer: (log: string) => `{"result":[${log},7]}` },
+])('error: $what in the place of logs', async ({ answer }) => {
+  const node = nodeOf(await nodeThatWrites(answer))
+  await expect(node.transfers(0, 3)).rejects.toThrow(/it (answered|showed) /)
+})
+
+test('error: a status of HTTP, unless an error is said with it', async () => {
+  const away = nodeOf(await nodeThatWrites(() => 'away', 502))
+  await expect(away.transfers(0, 3)).rejects.toThrow('it answered with status 502')
+  proxy!.close()
+  const busy = await nodeThatWrites(() => '{"error":{"code":-32005,"message":"too many requests"}}', 429)
+  await expect(nodeOf(busy).transfers(0, 3)).rejects.toThrow('it answered with status 429')
+  proxy!.close()
+  let asked = 0
+  const said = () => {
+    asked++
+    return '{"error":{"code":-32602,"message":"block range too wide"}}'
+  }
+  await expect(nodeOf(await nodeThatWrites(said, 400)).transfers(0, 3)).rejects.toThrow(
+    'it said: block range too wide',
+  )
+  expect(asked).toBe(3)
+})
+
+test('behavior: an answer that is too large is asked for in halves', async () => {
+  const head = (await nodeOf().block('latest'))!.number
+  let asked = 0
+  const url = await nodeThat(({ method }, passOn) => {
+    if (method !== 'eth_getLogs' || asked++ > 0) return undefined
+    return passOn().then(({ result }) => ({ result: Array(180_000).fill(result[0]) }))
+  })
+  expect(await nodeOf(url).transfers(0, head)).toEqual(await nodeOf().transfers(0, head))
+  expect(asked).toBeGreaterThanOrEqual(3)
+})
+
 test('error: it lags behind the blocks that it is asked about', async () => {
   const head = (await nodeOf().block('latest'))!.number
   await expect(nodeOf().transfers(head, head + 1)).rejects.toThrow(NodeLagsError)

@@ -1,14 +1,10 @@
 import {
   createPublicClient,
   encodeFunctionData,
-  type Hash,
   type Hex,
-  hexToBigInt,
   hexToNumber,
   http,
   numberToHex,
-  type PublicClient,
-  pad,
   parseAbi,
   RpcRequestError,
 } from 'viem'
@@ -21,49 +17,37 @@ import {
 } from './chain-port.ts'
 import type { ChainSettings } from './chain-settings.ts'
 import { numberTransfers } from './number-transfers.ts'
+import { rangeSize } from './range-size.ts'
+import { readLogs, TooMuchError } from './read-logs.ts'
 import { refusesToPay } from './refuses-to-pay.ts'
+import { inOrder, readTransfer, wordOf } from './transfer-log.ts'
+import { WrongAnswerError } from './wrong-answer.ts'
 
-/** keccak256 of `Transfer(address,address,uint256)`. */
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** An account with a key that lets this code act for it (EIP-7702). */
 const DELEGATED = '0xef0100'
 const ERC_1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
 /** What a contract answers that takes a signature for its own. */
 const APPROVED = '0x1626ba7e'
-const LARGEST_RESPONSE = 100 * 1024 * 1024
 const TIMEOUT_MS = 5_000
-/** Logs of many blocks take longer to find. */
+/** Logs of many blocks take long to find, and to send. */
 const LOGS_TIMEOUT_MS = 20_000
-
-interface RawLog {
-  address: Hex
-  topics: Hex[]
-  data: Hex
-  transactionHash: Hash
-  logIndex: Hex
-  blockNumber: Hex
-  blockHash: Hash
-  removed?: boolean
-}
-
-/** An endpoint answered what no node of this chain answers. */
-class WrongAnswerError extends Error {
-  override name = 'WrongAnswerError'
-}
+/** Blocks whose logs are asked for at once, where an endpoint allows so many. */
+const MOST_BLOCKS = 1_000
 
 /**
  * One endpoint that speaks Ethereum's JSON-RPC. Its answers are taken apart with care: what is malformed, of another
  * chain or of blocks that were not asked for is an error, and a log that is shown twice is one.
  */
-export function rpcNode({ chainId, tokens, demo }: ChainSettings, url: string): ChainNode {
+export function rpcNode(
+  { chainId, tokens, demo }: Pick<ChainSettings, 'chainId' | 'tokens' | 'demo'>,
+  url: string,
+  { logsTimeoutMs = LOGS_TIMEOUT_MS } = {},
+): ChainNode {
   const accepted = tokens.map((token) => token.address)
   const isAccepted = new Set(accepted.map((address) => address.toLowerCase()))
-  const connect = (timeout: number) =>
-    createPublicClient({
-      transport: http(url, { timeout, retryCount: 0, maxResponseBodySize: LARGEST_RESPONSE }),
-    })
-  const node = connect(TIMEOUT_MS)
-  const searcher = connect(LOGS_TIMEOUT_MS)
+  const isAcceptedToken = (token: string) => isAccepted.has(token)
+  const node = createPublicClient({ transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0 }) })
+  const size = rangeSize(MOST_BLOCKS)
   /** Asked once: an endpoint that was away when the service started was not checked then. */
   let proven: Promise<void> | undefined
 
@@ -81,36 +65,28 @@ export function rpcNode({ chainId, tokens, demo }: ChainSettings, url: string): 
     if (answered !== chainId) throw new WrongAnswerError(`it is an endpoint of chain ${answered}`)
   }
 
-  async function logsOf(
-    client: PublicClient,
+  /** The transfers that are kept in these blocks, in any order. */
+  async function read(
     fromBlock: number,
     toBlock: number,
+    isKept: (token: Hex, to: Hex) => boolean,
     to?: Hex,
-  ): Promise<RawLog[]> {
-    try {
-      return (await client.request({
-        method: 'eth_getLogs',
-        params: [
-          {
-            address: accepted,
-            topics: to ? [TRANSFER, null, pad(to)] : [TRANSFER],
-            fromBlock: numberToHex(fromBlock),
-            toBlock: numberToHex(toBlock),
-          },
-        ],
-      })) as RawLog[]
-    } catch (error) {
-      if (fromBlock === toBlock || !isTooMuch(error as Error)) throw error
-      const middle = Math.floor((fromBlock + toBlock) / 2)
-      const before = await logsOf(client, fromBlock, middle, to)
-      return before.concat(await logsOf(client, middle + 1, toBlock, to))
+  ): Promise<Omit<TransferLog, 'ordinal'>[]> {
+    const checkBlock = (number: number) => {
+      if (number >= fromBlock && number <= toBlock) return
+      throw new WrongAnswerError(
+        `it was asked for logs of blocks ${fromBlock} to ${toBlock} and showed one of ${number}`,
+      )
     }
+    const found: Omit<TransferLog, 'ordinal'>[] = []
+    await readLogs(url, { tokens: accepted, to, fromBlock, toBlock, timeoutMs: logsTimeoutMs }, (logs) => {
+      for (const log of logs) {
+        const transfer = readTransfer(log, isKept, checkBlock)
+        if (transfer) found.push(transfer)
+      }
+    })
+    return found
   }
-
-  const transfersIn = (logs: RawLog[]): TransferLog[] =>
-    numberTransfers(
-      inOrder(logs.filter(isTransfer).map(readTransfer)).filter(({ token }) => isAccepted.has(token)),
-    )
 
   return {
     name: new URL(url).host,
@@ -141,18 +117,27 @@ export function rpcNode({ chainId, tokens, demo }: ChainSettings, url: string): 
       return block
     },
 
-    async transfers(fromBlock, toBlock, to) {
+    async transfers(fromBlock, toBlock, keeps = () => true, to = undefined) {
       await prove()
       const head = hexToNumber(await node.request({ method: 'eth_blockNumber' }))
       if (head < toBlock) throw new NodeLagsError(`it is at block ${head}, before ${toBlock}`)
-      const transfers = transfersIn(await logsOf(searcher, fromBlock, toBlock, to))
-      const other = transfers.find(
-        ({ blockNumber: at, to: of }) => at < fromBlock || at > toBlock || (to && of !== to),
-      )
-      if (!other) return transfers
-      throw new WrongAnswerError(
-        `it was asked for logs of blocks ${fromBlock} to ${toBlock} and showed one of ${other.blockNumber} to ${other.to}`,
-      )
+      const isKept = (token: Hex, payee: Hex) =>
+        isAccepted.has(token) && keeps(payee) && (to === undefined || payee === to)
+      const parts: Omit<TransferLog, 'ordinal'>[][] = []
+      for (let next = fromBlock; next <= toBlock; ) {
+        const last = Math.min(next + size.blocks - 1, toBlock)
+        const blocks = last - next + 1
+        try {
+          parts.push(await read(next, last, isKept, to))
+          size.answered(blocks)
+          next = last + 1
+        } catch (error) {
+          const isFewer = error instanceof TooMuchError && size.refused(blocks)
+          // After waiting for an answer in vain another endpoint is asked first.
+          if (!isFewer || !error.isSaid) throw error
+        }
+      }
+      return numberTransfers(inOrder(parts.flat()))
     },
 
     async receipt(txHash) {
@@ -163,7 +148,9 @@ export function rpcNode({ chainId, tokens, demo }: ChainSettings, url: string): 
       const receipt: TransferReceipt = {
         succeeded: answer.status === '0x1',
         block: { number: hexToNumber(answer.blockNumber), hash: wordOf(answer.blockHash) },
-        transfers: transfersIn(answer.logs as RawLog[]),
+        transfers: numberTransfers(
+          inOrder(answer.logs.flatMap((log) => readTransfer(log, isAcceptedToken) ?? [])),
+        ),
       }
       return receipt
     },
@@ -209,41 +196,3 @@ const isAnswer = (error: Error): boolean =>
   'walk' in error &&
   typeof error.walk === 'function' &&
   error.walk((cause: unknown) => cause instanceof RpcRequestError) !== null
-
-/** Whether fewer blocks may be answered: not so when there was no answer at all, or too many questions were asked. */
-const isTooMuch = (error: Error): boolean =>
-  (isAnswer(error) && !/rate|too many requests/i.test(error.message)) ||
-  /response (body )?size|exceeds? .*size/i.test(error.message)
-
-const isTransfer = ({ topics, removed }: RawLog) => topics[0] === TRANSFER && topics.length === 3 && !removed
-
-function readTransfer(log: RawLog): Omit<TransferLog, 'ordinal'> {
-  return {
-    token: addressOf(log.address),
-    from: addressOf(`0x${wordOf(log.topics[1]!).slice(26)}`),
-    to: addressOf(`0x${wordOf(log.topics[2]!).slice(26)}`),
-    value: hexToBigInt(wordOf(log.data)),
-    txHash: wordOf(log.transactionHash),
-    logIndex: hexToNumber(log.logIndex),
-    blockNumber: hexToNumber(log.blockNumber),
-    blockHash: wordOf(log.blockHash),
-  }
-}
-
-/** By their place in the chain, each once. */
-function inOrder(transfers: Omit<TransferLog, 'ordinal'>[]): Omit<TransferLog, 'ordinal'>[] {
-  const places = new Map(transfers.map((log) => [`${log.blockHash} ${log.logIndex}`, log]))
-  return [...places.values()].sort(
-    (one, other) => one.blockNumber - other.blockNumber || one.logIndex - other.logIndex,
-  )
-}
-
-function wordOf(text: string): Hex {
-  if (!/^0x[0-9a-f]{64}$/i.test(text)) throw new WrongAnswerError('it showed something that is no 32 bytes')
-  return text.toLowerCase() as Hex
-}
-
-function addressOf(text: string): Hex {
-  if (!/^0x[0-9a-f]{40}$/i.test(text)) throw new WrongAnswerError('it showed something that is no address')
-  return text.toLowerCase() as Hex
-}

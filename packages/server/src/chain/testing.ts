@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Address,
   createWalletClient,
@@ -16,6 +17,8 @@ import type { ChainSettings, TokenSymbol } from './chain-settings.ts'
 import { type DemoChains, startDemoChains, stopDemoChains } from './demo-chains.ts'
 import { deterministicDeployment } from './deterministic-deployer.ts'
 import { forwarderFactoryAddress, forwarderFactoryCode } from './forwarder-factory.ts'
+
+const POLLING_MS = 20
 
 /** Balance and transfer of any token, also one whose transfer returns nothing. */
 const token = parseAbi([
@@ -43,8 +46,16 @@ export function testWallet(chain: ChainSettings, key: DemoChains['demo']['faucet
   const client = createWalletClient({
     account: privateKeyToAccount(key),
     transport: http(chain.rpcUrls[0]),
-    pollingInterval: 20,
+    pollingInterval: POLLING_MS,
   }).extend(publicActions)
+  /** Asked again and again: a chain that mines for transactions alone makes no later block that would tell of it. */
+  async function statusOf(hash: Hash): Promise<'success' | 'reverted'> {
+    for (;;) {
+      const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined)
+      if (receipt) return receipt.status
+      await sleep(POLLING_MS)
+    }
+  }
   const addressOf = (symbol: TokenSymbol) => chain.tokens.find((known) => known.symbol === symbol)!.address
 
   return {
@@ -52,7 +63,7 @@ export function testWallet(chain: ChainSettings, key: DemoChains['demo']['faucet
     /** Sends a transaction, waits for its block and answers its hash; throws when it reverts. */
     async send(transaction: { to: Address; data?: `0x${string}`; value?: bigint }): Promise<Hash> {
       const hash = await client.sendTransaction({ ...transaction, chain: null })
-      const { status } = await client.waitForTransactionReceipt({ hash })
+      const status = await statusOf(hash)
       if (status !== 'success') throw new Error(`Transaction ${hash} reverted`)
       return hash
     },

@@ -2,7 +2,6 @@ import type { Queryable, Transaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'
 
 export interface DepositAddress {
-  counter: bigint
   /** Lower-case. */
   address: string
   /** Null: the account is that of the wallet that pays. */
@@ -79,6 +78,9 @@ export interface KnownAddresses {
   find(address: string): DepositAddress | undefined
 }
 
+/** Addresses that are read at once: all of a large installation would be in memory twice over. */
+const PAGE = 10_000
+
 /**
  * Addresses are read again for ten minutes after they were made: a transaction that made one can commit after a
  * younger one did.
@@ -86,21 +88,28 @@ export interface KnownAddresses {
 export function knownAddresses(services: Pick<Services, 'db' | 'depositAddressOf'>): KnownAddresses {
   const { db } = services
   const address = doorAddress(services)
-  const known = new Map<string, DepositAddress>([
-    [address, { counter: DOOR, address, account_id: null, invoice_id: null }],
-  ])
+  const known = new Map<string, DepositAddress>([[address, { address, account_id: null, invoice_id: null }]])
   let newest: Date | null = null
+
   return {
     async refresh() {
-      const { rows } = await db.query<DepositAddress & { created_at: Date }>(
-        `select counter, address, account_id, invoice_id, created_at from deposit_address
-         where $1::timestamptz is null or created_at > $1::timestamptz - interval '10 minutes'`,
-        [newest],
-      )
-      for (const row of rows) {
-        known.set(row.address, row)
-        if (newest === null || row.created_at > newest) newest = row.created_at
+      let seen = newest
+      for (let after = -1n, isMore = true; isMore; ) {
+        const { rows } = await db.query<DepositAddress & { counter: bigint; created_at: Date }>(
+          `select counter, address, account_id, invoice_id, created_at from deposit_address
+           where ($1::timestamptz is null or created_at > $1::timestamptz - interval '10 minutes') and counter > $2
+           order by counter limit $3`,
+          [newest, after, PAGE],
+        )
+        for (const { counter, address, account_id, invoice_id, created_at } of rows) {
+          known.set(address, { address, account_id, invoice_id })
+          after = counter
+          if (seen === null || created_at > seen) seen = created_at
+        }
+        isMore = rows.length === PAGE
       }
+      // Only now: whoever asks meanwhile, for another chain, has to read all of it too.
+      if (newest === null || (seen !== null && seen > newest)) newest = seen
     },
     find: (address) => known.get(address),
   }

@@ -2,6 +2,7 @@ import { repeat } from '../background.ts'
 import type { Chain } from '../chain/chain-port.ts'
 import { EVERYTHING } from '../everything.ts'
 import type { Services } from '../services.ts'
+import { knownAddresses } from './deposit-address-store.ts'
 import { expireInvoices } from './expire-invoices.ts'
 import { type ChainReport, depositWatcher } from './watch-deposits.ts'
 import { settlePayments } from './x402/settle-payments.ts'
@@ -20,6 +21,7 @@ const FEW_BLOCKS = 16
  */
 export function runPayments(services: Services): () => Promise<void> {
   const end = new AbortController()
+  const addresses = knownAddresses(services)
   const run = (subject: string, everyMs: number, step: () => Promise<ChainReport | undefined>) => {
     const tell = alarm(services, subject)
     return repeat(
@@ -35,7 +37,7 @@ export function runPayments(services: Services): () => Promise<void> {
   }
   const loops = [
     ...services.chains.map((chain) => {
-      const watch = depositWatcher(services, chain)
+      const watch = depositWatcher(services, chain, addresses)
       const tellEndpoints = endpointAlarm(services, chain)
       return run(chain.settings.network, chain.settings.pollMs, async () => {
         const report = await watch().finally(tellEndpoints)

@@ -38,7 +38,11 @@ export function chainScanner(services: Services, chain: Chain, addresses: KnownA
       const isAgain = reached === scanned && head >= againAt
       const from = isAgain ? Math.min(next, Math.max(startBlock, next - MARGIN)) : next
       const to = Math.min(from + RANGE - 1, head)
-      const range = await readRange(chain, reached, from, to)
+      let count = 0
+      const range = await readRange(chain, reached, { from, to }, (address) => {
+        count++
+        return addresses.find(address) !== undefined
+      })
       const open = await openDeposits(services.db, chainId)
       const isNew = (transfer: TransferLog) => !open.some((deposit) => isSeenAt(deposit, transfer))
       const ours = await ourTransfers(
@@ -50,7 +54,7 @@ export function chainScanner(services: Services, chain: Chain, addresses: KnownA
         for (const each of ours) await recordOurTransfer(tx, services, chain, each)
         await moveCursor(tx, chainId, range.last)
       })
-      if (isAgain) againAt = to + Math.min(MARGIN / 2, Math.ceil(range.transfers.length / AGAIN_PER_BLOCK))
+      if (isAgain) againAt = to + Math.min(MARGIN / 2, Math.ceil(count / AGAIN_PER_BLOCK))
       reached = range.last
     }
     return reached
@@ -58,7 +62,7 @@ export function chainScanner(services: Services, chain: Chain, addresses: KnownA
 }
 
 /**
- * The transfers in these blocks, and the last of the blocks: all of it from one node, or there would be no telling that it
+ * The transfers to our addresses in these blocks, and the last of the blocks: all of it from one node, or there would be no telling that it
  * is of one chain. Another node is read from when one fails, or shows no chain that goes on after that block.
  * @param after the block behind which new ones begin
  * @throws ChainUnavailableError when no node shows one; the next look goes back where the chain was reorganised
@@ -66,11 +70,11 @@ export function chainScanner(services: Services, chain: Chain, addresses: KnownA
 async function readRange(
   { port }: Chain,
   after: BlockRef,
-  from: number,
-  to: number,
+  { from, to }: { from: number; to: number },
+  keeps: (address: string) => boolean,
 ): Promise<{ last: BlockRef; transfers: TransferLog[] }> {
   for (const node of port.readers()) {
-    const range = await readFrom(node, after, from, to).catch(() => undefined)
+    const range = await readFrom(node, after, { from, to }, keeps).catch(() => undefined)
     if (range) return range
   }
   throw new ChainUnavailableError(
@@ -79,11 +83,16 @@ async function readRange(
 }
 
 /** @returns undefined when the chain was reorganised between two questions, or does not go on after that block */
-async function readFrom(node: ChainNode, after: BlockRef, from: number, to: number) {
+async function readFrom(
+  node: ChainNode,
+  after: BlockRef,
+  { from, to }: { from: number; to: number },
+  keeps: (address: string) => boolean,
+) {
   const last = await node.block(to)
   const first = after.number + 1 === to ? last : await node.block(after.number + 1)
   if (!last || first?.parentHash !== after.hash) return undefined
-  const transfers = await node.transfers(from, to)
+  const transfers = await node.transfers(from, to, keeps)
   // The last block was there before and after, so what was read between is of its chain.
   return (await node.block(to))?.hash === last.hash ? { last, transfers } : undefined
 }

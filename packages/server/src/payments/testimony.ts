@@ -53,6 +53,6 @@ async function testify(node: ChainNode, deposit: Deposit): Promise<Testimony> {
   const block = await node.block(number)
   if (!block) throw new NodeLagsError(`it lacks block ${number}`)
   if (receipt || block.hash !== deposit.block_hash) return { says: 'gone' }
-  const logs = await node.transfers(number, number)
+  const logs = await node.transfers(number, number, (to) => to === deposit.address)
   return { says: logs.some((shown) => isTransferOf(deposit, shown)) ? 'logged' : 'gone' }
 }

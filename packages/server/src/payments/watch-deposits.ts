@@ -6,7 +6,7 @@ import type { Services } from '../services.ts'
 import { beginCursor, type ChainCursor, moveCursor, readCursor, saveHeights } from './chain-cursor-store.ts'
 import { chainHeights } from './chain-heights.ts'
 import { creditDeposit } from './credit-deposit.ts'
-import { knownAddresses } from './deposit-address-store.ts'
+import { type KnownAddresses, knownAddresses } from './deposit-address-store.ts'
 import { openDeposits, writeOffBlocksAfter } from './deposit-store.ts'
 import { MARGIN, recheckDeposits } from './recheck-deposits.ts'
 import { chainScanner } from './scan-chain.ts'
@@ -30,13 +30,17 @@ export interface ChainReport {
  * chain says. It takes no input and can be killed at any step: the database alone says how far it got, and every
  * step but the last is written so that doing it again changes nothing; the last, the credit, happens once.
  * A chain that is as it was at the last look, with no deposit that waits to be credited, costs one question to each endpoint and none to the database.
+ * @param addresses of all chains, so that they are in memory once
  * @throws ChainUnavailableError, OtherChainError; the next call goes on
  */
-export function depositWatcher(services: Services, chain: Chain) {
+export function depositWatcher(
+  services: Services,
+  chain: Chain,
+  addresses: KnownAddresses = knownAddresses(services),
+) {
   const { db } = services
   const { port } = chain
   const { chainId } = chain.settings
-  const addresses = knownAddresses(services)
   const scan = chainScanner(services, chain, addresses)
   let genesis: string | undefined
   /** The newest block at the last look, if there was nothing left to be done: its hash stands for all before it. */

@@ -28,7 +28,8 @@ export async function witnessBlocks(
   let reached = from
   for (let range = 0; range < AT_ONCE && reached < to; range++) {
     const [first, last] = [reached + 1, Math.min(reached + RANGE, to)]
-    const shown = await readByTwo(chain, first, last)
+    const isOurs = (address: string) => addresses.find(address) !== undefined
+    const shown = await readByTwo(chain, { from: first, to: last }, isOurs)
     if (!shown) return
     const ours = await ourTransfers(chain, shown, addresses)
     await inTransaction(services.db, async (tx) => {
@@ -39,11 +40,15 @@ export async function witnessBlocks(
   }
 }
 
-/** All that two endpoints show in these blocks; undefined when there are no two that do now. */
-async function readByTwo({ port }: Chain, from: number, to: number): Promise<TransferLog[] | undefined> {
+/** All to our addresses that two endpoints show in these blocks; undefined when there are no two that do now. */
+async function readByTwo(
+  { port }: Chain,
+  { from, to }: { from: number; to: number },
+  keeps: (address: string) => boolean,
+): Promise<TransferLog[] | undefined> {
   const readings: TransferLog[][] = []
   for (const node of port.readers()) {
-    const reading = await node.transfers(from, to).catch(() => undefined)
+    const reading = await node.transfers(from, to, keeps).catch(() => undefined)
     if (reading) readings.push(reading)
     if (readings.length === 2) return readings.flat()
   }

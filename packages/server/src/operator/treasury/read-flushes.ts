@@ -23,8 +23,8 @@ export async function readFlushes(
   const { chainId, network } = settings
   const treasury = settings.treasury.toLowerCase() as Hex
   const read = async (from: number, to: number) => {
-    const answers = (await port.askAll((node) => node.transfers(from, to, treasury))).flatMap((given) =>
-      given ? [given.answer.filter((transfer) => isOurs(transfer.from))] : [],
+    const answers = (await port.askAll((node) => node.transfers(from, to, undefined, treasury))).flatMap(
+      (given) => (given ? [given.answer.filter((transfer) => isOurs(transfer.from))] : []),
     )
     const enough = Math.min(2, settings.rpcUrls.length)
     const agreed = answers.find(

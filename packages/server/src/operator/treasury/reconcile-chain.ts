@@ -81,6 +81,6 @@ async function transfersTo(
 ): Promise<TransferLog[]> {
   if (from > to) return []
   const [reader] = port.readers()
-  const transfers = await reader!.transfers(from, to)
-  return transfers.filter((transfer) => isOurs(transfer.to) && transfer.value > 0n)
+  const transfers = await reader!.transfers(from, to, isOurs)
+  return transfers.filter(({ value }) => value > 0n)
 }
