@@ -25,7 +25,7 @@ export interface Difference {
   token: string
   /** Lower-case; absent where an account's books differ. */
   address?: string
-  account_id: string
+  account_id: string | null
   /** Above zero where there is more than is known. */
   amount: bigint
   explanation: string

@@ -4,7 +4,6 @@ import { planFlush } from './plan-flush.ts'
 const of = (amount: bigint, token: 'USDC' | 'coin' = 'USDC') => ({
   address: `0x${amount}`,
   counter: amount,
-  account_id: 'acc_1',
   amount,
   ...(token === 'USDC' && { token: { symbol: token, address: '0x1' } }),
 })

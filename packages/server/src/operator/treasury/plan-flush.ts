@@ -4,7 +4,6 @@ import type { TokenSymbol } from '../../chain/chain-settings.ts'
 export interface Waiting {
   address: string
   counter: bigint
-  account_id: string
   /** The chain's own coin where it is absent; it came by mistake. */
   token?: { symbol: TokenSymbol; address: string }
   /** In the smallest unit: micro-USD of a token, wei of the coin. */

@@ -6,7 +6,8 @@ import type { Operator } from '../command.ts'
 export interface OurAddress {
   address: string
   counter: bigint
-  account_id: string
+  /** Null for the one that all pay to who buy without an account. */
+  account_id: string | null
 }
 
 /** What arrived of one token at one address; micro-USD. */

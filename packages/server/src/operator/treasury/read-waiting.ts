@@ -3,7 +3,8 @@ import type { ChainSettings } from '../../chain/chain-settings.ts'
 import type { Operator } from '../command.ts'
 import { agreedState } from './agreed-state.ts'
 import type { Waiting } from './plan-flush.ts'
-import type { OurAddress } from './read-books.ts'
+
+type Place = Pick<Waiting, 'address' | 'counter'>
 
 /**
  * What lies at the deposit addresses of a chain now: of each accepted token where a deposit of it was seen, and of the
@@ -16,8 +17,8 @@ export async function readWaiting(
 ): Promise<Waiting[]> {
   const { chainId, network, tokens } = settings
   const db = await operator.db()
-  const paid = await db.query<OurAddress & { token_address: string }>(
-    `select distinct address, counter, deposit_address.account_id, token_address
+  const paid = await db.query<Place & { token_address: string }>(
+    `select distinct address, counter, token_address
      from deposit join deposit_address using (address)
      where chain_id = $1 and status <> 'orphaned' order by counter, token_address`,
     [chainId],
@@ -35,9 +36,7 @@ export async function readWaiting(
   )
   const waiting: Waiting[] = places.map((place, index) => ({ ...place, amount: amounts[index]! }))
   if (withCoin) {
-    const { rows } = await db.query<OurAddress>(
-      'select address, counter, account_id from deposit_address order by counter',
-    )
+    const { rows } = await db.query<Place>('select address, counter from deposit_address order by counter')
     const coins = await state.coins(rows.map(({ address }) => address as Address))
     waiting.push(...rows.map((place, index) => ({ ...place, amount: coins[index]! })))
   }

@@ -8,6 +8,7 @@ import type { DemoChains } from '../../chain/demo-chains.ts'
 import { forwarderFactoryAddress } from '../../chain/forwarder-factory.ts'
 import { TestUSDC } from '../../chain/generated/contracts.ts'
 import { startTestChains, testWallet } from '../../chain/testing.ts'
+import { doorAddress } from '../../payments/deposit-address-store.ts'
 import { type PaymentsWorld, paymentsWorld, usd } from '../../payments/testing.ts'
 import { runOperator } from '../run-operator.ts'
 import { testOperator } from '../testing.ts'
@@ -124,6 +125,19 @@ test('behavior: transfers to the treasury are read once, and the same when they 
   said.length = 0
   expect(await reconcile()).toMatchObject({ exitCode: 0, sums: before.sums })
   expect(said.filter((line) => line.startsWith('base: transfers'))).toEqual([])
+})
+
+test('behavior: what wallets pay without an account is counted and flushed with the rest', async () => {
+  const address = doorAddress(world.services) as Address
+  await walletOn('base').pay('USDC', address, usd(42))
+  await world.settle()
+  const { exitCode, of, differences } = await reconcile()
+  expect([exitCode, differences]).toEqual([0, []])
+  expect(of('base', 'USDC').at_addresses).toBe('62.000000')
+  const { transactions } = await plan('base', '--above', '42')
+  expect(transactions[0].moves).toBe('42.00 USDC')
+  await send('base', transactions)
+  expect(await reconcile()).toMatchObject({ exitCode: 0, differences: [] })
 })
 
 describe('a difference', () => {
