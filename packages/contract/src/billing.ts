@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
 import { operation } from './operation.ts'
+import { purchaseErrors, Settlement } from './payment-shapes.ts'
 import { ServiceId, Vps } from './vps.ts'
 import { Usd } from './wire.ts'
 
@@ -13,18 +14,31 @@ export const billing = {
     path: '/services/{id}/renew',
     summary: 'Pay more time of a VPS',
     description:
-      'Charges the balance for more months of a VPS (for an hourly VPS one hour) at the price in its billing, beyond the time that is paid. A suspended VPS is charged from now on and started again. A cancellation to the end of the period is withdrawn. When the balance does not cover it the 402 has an unpaid invoice (not for an hourly VPS): paying that renews it.',
+      'Charges the balance for more months of a VPS (for an hourly VPS one hour) at the price in its billing, beyond the time that is paid. A suspended VPS is charged from now on and started again. A cancellation to the end of the period is withdrawn. When the balance does not cover it the 402 has an unpaid invoice (not for an hourly VPS): paying that renews it. Or pay the terms in the 402 (x402) within the call.',
     access: 'order',
     rate: 'orders',
     resource: 'service',
+    x402: true,
     effect: 'spend',
     idempotent: false,
     input: z.strictObject({
       ...service,
       months: z.number().int().min(1).max(12).default(1).describe('1 for an hourly VPS'),
     }),
-    output: z.object({ service: Vps, charged: Usd, ...balanceFields }),
-    errors: ['service_busy', 'renewal_limit', 'budget_exceeded', 'insufficient_balance', 'account_owes'],
+    output: z.object({
+      service: Vps,
+      charged: Usd,
+      ...balanceFields,
+      settlement: Settlement.optional(),
+    }),
+    errors: [
+      'service_busy',
+      'renewal_limit',
+      'budget_exceeded',
+      'insufficient_balance',
+      'account_owes',
+      ...purchaseErrors,
+    ],
     example: { ...serviceExample, months: 1 },
     next: (_answer, { service_id }) => [
       { tool: 'set_auto_renew', why: 'Or let it renew itself', arguments: { service_id, enabled: true } },

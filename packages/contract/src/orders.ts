@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { balanceFields } from './balance.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
+import { purchaseErrors, Settlement } from './payment-shapes.ts'
 import { billingCycles, Hostname, UserData, Vps } from './vps.ts'
 import { paging, Timestamp, Usd, UsdInput } from './wire.ts'
 
@@ -96,16 +97,17 @@ export const orders = {
     path: '/orders',
     summary: 'Order a VPS',
     description:
-      'Orders a VPS and pays it from the balance. The price (of the months, or of the first hour) is held now and charged when SSH answers; the paid time begins then, and is renewed from the balance when it ends. When the balance does not cover it the answer is 402 with an unpaid invoice: pay that and the VPS is provisioned, or top up and send the same order again, which continues it and never makes a second.',
+      'Orders a VPS and pays it from the balance. The price (of the months, or of the first hour) is held now and charged when SSH answers; the paid time begins then, and is renewed from the balance when it ends. When the balance does not cover it the answer is 402 with an unpaid invoice: pay that and the VPS is provisioned, or top up and send the same order again, which continues it and never makes a second. Or pay the terms in the 402 (x402) within the call.',
     access: 'order',
     withoutAccount: 'buyVps',
     rate: 'orders',
+    x402: true,
     effect: 'spend',
     idempotent: false,
     input: z.strictObject(orderFields).refine(monthsFit, NO_MONTHS),
-    output: PlacedOrder,
+    output: PlacedOrder.extend({ settlement: Settlement.optional() }),
     created: ({ id, quote }) => (quote ? undefined : `/orders/${id}`),
-    errors: [...orderErrors],
+    errors: [...orderErrors, ...purchaseErrors],
     example: {
       product: 'nano',
       os_id: 1,

@@ -5,7 +5,7 @@ import { Timestamp } from './wire.ts'
 export const Settlement = z
   .object({
     success: z.boolean(),
-    errorReason: z.string().optional().describe('"settlement_pending": it may still come, do not pay again'),
+    errorReason: z.string().optional().describe('"settlement_pending": do not pay again'),
     transaction: z.string(),
     network: z.string(),
     payer: z.string(),

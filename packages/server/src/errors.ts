@@ -5,6 +5,9 @@ import type { ErrorBody, NextStep } from '@coinrack/contract/wire.ts'
 export const PAY_INVOICE =
   'Pay the invoice at its checkout_url, or top up with topup_balance and repeat the call.'
 
+/** The same, where it also says what to sign. */
+export const SIGN_OR_PAY_INVOICE = `Sign one of "accepts" and repeat the call with it: in PAYMENT-SIGNATURE, as a tool in _meta["x402/payment"]. Or: ${PAY_INVOICE}`
+
 export interface ErrorOptions {
   /** Fields that stand in the body beside the message, as on the wire. */
   fields?: Record<string, unknown>

@@ -42,6 +42,8 @@ import { listInvoices } from './payments/list-invoices.ts'
 import { payInvoice } from './payments/pay-invoice.ts'
 import { buySandbox } from './payments/purchase/buy-sandbox.ts'
 import { buyVps } from './payments/purchase/buy-vps.ts'
+import { orderAndPay } from './payments/purchase/order-and-pay.ts'
+import { renewAndPay } from './payments/purchase/renew-and-pay.ts'
 import { cancelRefund } from './payments/refunds/cancel-refund.ts'
 import { getRefund } from './payments/refunds/get-refund.ts'
 import { getRefundTerms } from './payments/refunds/get-refund-terms.ts'
@@ -236,4 +238,10 @@ export const handlers: Handlers = {
 }
 
 /** Who answers what is paid in the same request. */
-export const paidHandlers: PaidHandlers = { topupBalance: topupByX402, buyVps, buySandbox }
+export const paidHandlers: PaidHandlers = {
+  topupBalance: topupByX402,
+  orderVps: orderAndPay,
+  renewService: renewAndPay,
+  buyVps,
+  buySandbox,
+}

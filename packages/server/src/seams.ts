@@ -2,6 +2,7 @@ import type { Operations } from '@coinrack/contract/index.ts'
 import type { Invoice } from '@coinrack/contract/invoices.ts'
 import type { Input, Output } from '@coinrack/contract/operation.ts'
 import type { Recurring, Running } from '@coinrack/money/index.ts'
+import type { PaymentRequired } from '@x402/core/types'
 import type { z } from 'zod'
 import type { Config } from './config.ts'
 import type { Queryable, Transaction } from './database/transaction.ts'
@@ -59,6 +60,17 @@ export interface Invoicing {
   /** Ends the unpaid renewal invoice of a service: there is nothing more to pay for. */
   cancelRenewal(tx: Transaction, services: Services, serviceId: string): Promise<void>
   view(db: Queryable, services: Services, invoiceId: string): Promise<InvoiceView>
+  /**
+   * What to sign to pay an invoice by x402 within the call that was refused, as its 402 says it; nothing where no network
+   * takes signatures now, or nothing is left to pay.
+   * @param sold what the call is for: its address, and what that is
+   */
+  termsWithinCall(
+    db: Queryable,
+    services: Services,
+    invoiceId: string,
+    sold: { url: string; description: string; error: string },
+  ): Promise<Partial<PaymentRequired>>
   /** Marks an order's invoice paid, when the order was paid from the balance. */
   markPaid(tx: Transaction, services: Services, invoiceId: string): Promise<void>
 }
@@ -98,6 +110,13 @@ export interface Ordering {
    * @throws OperationError `capacity`
    */
   checkRoom(db: Queryable, services: Services, prepared: OrderPreparation, orderId: string): Promise<void>
+  renewService: Handler<'renewService'>
+  /** A service that was renewed, as `renewService` answers it. */
+  renewedService(
+    db: Queryable,
+    services: Services,
+    serviceId: string,
+  ): Promise<Omit<Output<Operations['renewService']>, 'charged'>>
   /** Ends an order that awaits payment and cannot begin, and tells its account why; another one stays as it is. */
   failOrder(tx: Transaction, services: Services, orderId: string, reason: string): Promise<void>
   /** Ends an order that still awaits payment. The balance must be locked. */

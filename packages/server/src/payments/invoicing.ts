@@ -1,8 +1,10 @@
 import type { Invoicing } from '../seams.ts'
 import { createOrderInvoice, createRenewalInvoice } from './create-invoice.ts'
+import { toBePaid } from './invoice-state.ts'
 import { closeInvoice, invoiceById, lockInvoice, unpaidRenewal } from './invoice-store.ts'
 import { markInvoicePaid } from './mark-invoice-paid.ts'
 import { showInvoice } from './show-invoice.ts'
+import { paymentRequired, paymentTerms } from './x402/payment-terms.ts'
 
 /** What payments do for orders and for renewals. */
 export const invoicing: Invoicing = {
@@ -26,6 +28,12 @@ export const invoicing: Invoicing = {
   },
   async view(db, services, invoiceId) {
     return showInvoice(db, services, await invoiceById(db, invoiceId))
+  },
+  async termsWithinCall(db, { chains }, invoiceId, { error, ...sold }) {
+    const invoice = await invoiceById(db, invoiceId)
+    const amount = toBePaid(invoice)
+    const terms = amount === 0n ? [] : paymentTerms(chains, invoice.address, amount, {})
+    return terms.length === 0 ? {} : paymentRequired(terms, error, sold)
   },
   async markPaid(tx, services, invoiceId) {
     await markInvoicePaid(tx, services, await lockInvoice(tx, invoiceId))

@@ -13,9 +13,7 @@ const IDEMPOTENCY_FIELD = {
 /** Said in the instructions, since every tool has them. */
 const NEXT_STEPS = { type: 'array', items: { type: 'object' } }
 const PAYMENT_TERMS = {
-  x402Version: { type: 'integer', description: 'With isError: what to pay' },
-  error: { type: 'string' },
-  resource: { type: 'object' },
+  x402Version: { type: 'integer' },
   accepts: { type: 'array', items: { type: 'object' } },
 }
 

@@ -1,7 +1,8 @@
+import { basePath, operations } from '@coinrack/contract/index.ts'
 import { Invoice } from '@coinrack/contract/invoices.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { OperationError, PAY_INVOICE } from '../errors.ts'
+import { OperationError, PAY_INVOICE, SIGN_OR_PAY_INVOICE } from '../errors.ts'
 import { type Call, type CallToPrepare, type Handler, preparedHandler } from '../handler.ts'
 import type { HostFacts } from '../host-facts.ts'
 import { checkAutoRenew, mayAutoRenew } from '../ledger/auto-renew.ts'
@@ -179,11 +180,19 @@ async function refuseUnpaid(
   if (input.create_invoice && isNew) await checkUnpaidOrders(db, services, order.account_id)
   await findRoom(db, services, host, order)
   const invoice = input.create_invoice ? await invoiceOf(db, services, order, isNew) : null
+  const terms =
+    invoice &&
+    (await services.invoicing.termsWithinCall(db, services, invoice.id, {
+      url: services.config.publicUrl + basePath + operations.orderVps.path,
+      description: `VPS ${order.product}`,
+      error: unpaid.message,
+    }))
   throw fail(unpaid.code, unpaid.message, {
     keepEffects: true,
-    ...(invoice && { fix: PAY_INVOICE }),
+    ...(invoice && { fix: terms?.accepts ? SIGN_OR_PAY_INVOICE : PAY_INVOICE }),
     fields: {
       ...unpaid.fields,
+      ...terms,
       order_id: invoice ? order.id : null,
       invoice: invoice && Invoice.encode(invoice),
       checkout_url: invoice?.checkout_url ?? null,

@@ -8,6 +8,7 @@ import { checkRoom, payFromBalance } from './pay-order.ts'
 import { placedOrder } from './placed-order.ts'
 import { prepareOrder } from './prepare-order.ts'
 import { priceOfOrder } from './price-of-order.ts'
+import { renewedService, renewService } from './renew-service.ts'
 import { chargesOfThoseDue, hasPaid, summary } from './summary.ts'
 import { lockVps } from './vps-store.ts'
 
@@ -25,6 +26,8 @@ export const ordering: Ordering = {
     await lockVps(tx, serviceId)
   },
   renewFromBalance,
+  renewService,
+  renewedService,
   summary,
   chargesOfThoseDue,
   hasPaid,

@@ -1,10 +1,12 @@
+import { basePath, operations } from '@coinrack/contract/index.ts'
 import { Invoice } from '@coinrack/contract/invoices.ts'
-import { PAY_INVOICE } from '../errors.ts'
+import { PAY_INVOICE, SIGN_OR_PAY_INVOICE } from '../errors.ts'
 import type { Handler } from '../handler.ts'
 import { lockBalance } from '../ledger/balance.ts'
 import { balanceNow } from '../ledger/balance-view.ts'
 import { checkBudget } from '../ledger/budget.ts'
 import { judgeBalance } from '../ledger/judge-balance.ts'
+import type { Ordering } from '../seams.ts'
 import { lengthOf } from './billing/charge-periods.ts'
 import { cyclePrice } from './billing/cycle-price.ts'
 import { checkRenewalLimit, isRenewable, renewVps } from './billing/renew-vps.ts'
@@ -30,11 +32,19 @@ export const renewService: Handler<'renewService'> = async ({ input, caller, db,
   const unpaid = judgeBalance(balance, amount, what)
   if (unpaid) {
     const invoice = await openRenewalInvoice(db, services, row, input.months)
+    const terms =
+      invoice &&
+      (await services.invoicing.termsWithinCall(db, services, invoice.id, {
+        url: services.config.publicUrl + basePath + operations.renewService.path.replace('{id}', row.id),
+        description: `More time of VPS ${row.id}`,
+        error: unpaid.message,
+      }))
     throw fail(unpaid.code, unpaid.message, {
       keepEffects: true,
-      ...(invoice && { fix: PAY_INVOICE }),
+      ...(invoice && { fix: terms?.accepts ? SIGN_OR_PAY_INVOICE : PAY_INVOICE }),
       fields: {
         ...unpaid.fields,
+        ...terms,
         invoice: invoice ? Invoice.encode(invoice) : null,
         checkout_url: invoice?.checkout_url ?? null,
       },
@@ -54,9 +64,10 @@ export const renewService: Handler<'renewService'> = async ({ input, caller, db,
   }
   const charged = await renewVps(db, services, { row, count: input.months, tokenId: caller.tokenId })
   await services.invoicing.markRenewed(db, services, row.id, input.months)
-  return {
-    service: vpsView(await vpsById(db, row.id)),
-    charged,
-    ...(await balanceNow(db, services, caller.accountId)),
-  }
+  return { ...(await renewedService(db, services, row.id)), charged }
+}
+
+export const renewedService: Ordering['renewedService'] = async (db, services, serviceId) => {
+  const row = await vpsById(db, serviceId)
+  return { service: vpsView(row), ...(await balanceNow(db, services, row.account_id)) }
 }

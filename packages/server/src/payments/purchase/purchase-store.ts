@@ -74,19 +74,21 @@ export async function setBegun(
 /**
  * Another payment of the same wallet for the same request, which took money or still may, and of which its payer was not
  * told; or one with the same Idempotency-Key.
+ * @param accountId of one account alone
  */
 export async function earlierPurchase(
   db: Queryable,
   key: PaymentKey,
-  wanted: { digest: Buffer; keyHash: Buffer | undefined },
+  wanted: { digest: Buffer; keyHash: Buffer | undefined; accountId?: string },
 ): Promise<X402Payment | undefined> {
   const { rows } = await db.query<X402Payment>(
     `select payment.*, payment.wallet_nonce::integer as wallet_nonce
      from x402_purchase purchase join x402_payment payment using (chain_id, token_address, payer, nonce)
      where payer = $3 and (chain_id, token_address, nonce) <> ($1, $2, $4) and digest = $5 and status <> 'failed'
        and (payment.told_at is null or purchase.key_hash = $6)
+       and ($7::text is null or purchase.account_id = $7)
      order by payment.created_at desc limit 1`,
-    [...keyOf(key), wanted.digest, wanted.keyHash ?? null],
+    [...keyOf(key), wanted.digest, wanted.keyHash ?? null, wanted.accountId ?? null],
   )
   return rows[0]
 }

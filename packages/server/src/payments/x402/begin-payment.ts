@@ -90,7 +90,7 @@ export async function beginPayment(
       holds_until: endOf(services, transfer),
     }
     await savePayment(tx, payment)
-    await purchase?.begun(tx, payment)
+    await wish.begun?.(tx, payment)
     return payment
   })
   return saved ?? beginPayment(services, chain, transfer, wish)

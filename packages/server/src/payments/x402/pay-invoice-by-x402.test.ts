@@ -158,6 +158,21 @@ test('behavior: of two payers at the same moment one pays, and the other is told
   await world.expectBooksToBalance()
 })
 
+test('behavior: one that is looked at while another is credited is told to keep their money', async () => {
+  const { link } = await orderLink()
+  const other = await world.payer([{ symbol: 'USDC', amount: usd(20) }])
+  const [first, second] = [await sign(link), await sign(link, other)]
+  const gasWallet = world.services.chains[0]!.gasWallet!
+  const { verify } = gasWallet
+  gasWallet.verify = async (transfer) => {
+    gasWallet.verify = verify
+    expect(await pay(link, first)).toMatchObject({ status: 200, body: { state: 'credited' } })
+    return verify(transfer)
+  }
+  expect(await pay(link, second)).toMatchObject({ status: 409, body: { code: 'payment_arrived' } })
+  expect(await wallet().balance('USDC', other.address)).toBe(usd(20))
+})
+
 test('behavior: what somebody else sent first is answered as paid, and settles the invoice', async () => {
   const { link, orderId } = await orderLink()
   const payment = await sign(link)

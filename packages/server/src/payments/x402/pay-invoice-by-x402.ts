@@ -9,9 +9,10 @@ import type { Invoice } from '../invoice-store.ts'
 import { prepareToPay } from '../settle-invoice.ts'
 import { checkoutUrl } from '../show-invoice.ts'
 import { creditNow } from './credit-payment.ts'
+import { demandStillWanted } from './invoice-wanted.ts'
 import { paymentKey } from './payment-of.ts'
 import { PaymentRefused } from './payment-refused.ts'
-import { findPayment, markTold, type X402Payment } from './payment-store.ts'
+import { findPayment, markTold, type Wish, type X402Payment } from './payment-store.ts'
 import { type PaymentTerms, paymentRequired, paymentTerms } from './payment-terms.ts'
 import { signedBy } from './read-payment.ts'
 import { settlementOf } from './settlement-view.ts'
@@ -49,7 +50,10 @@ export async function payInvoiceByX402(
   try {
     if (presented === undefined)
       throw new PaymentRefused('payment_required', `Pay ${formatUsd(amount)} USD for this invoice by x402`)
-    const wish = { accountId: invoice.account_id, keyHash: undefined, invoiceId: invoice.id }
+    const wish: Wish = {
+      ...{ accountId: invoice.account_id, keyHash: undefined, invoiceId: invoice.id },
+      begun: (tx) => demandStillWanted(tx, invoice.id, amount),
+    }
     const payment = await takePayment(services, presented, { terms, address: invoice.address, wish })
     await creditNow(services, payment)
     if (payment.status === 'settled' && !isGone()) await markTold(services.db, payment, services.clock.now())

@@ -42,6 +42,11 @@ export interface Wish {
   accountId: string
   keyHash: Buffer | undefined
   invoiceId?: string
+  /**
+   * Asks in the transaction that writes the payment down whether it is still wanted, and notes what it is for.
+   * @throws PaymentRefused
+   */
+  begun?(tx: Transaction, payment: X402Payment): Promise<void>
 }
 
 /** A payment that is about to be begun, as it is compared with earlier ones. */
@@ -59,7 +64,7 @@ export interface PurchaseWish {
   begun(tx: Transaction, payment: X402Payment): Promise<void>
 }
 
-export const isPurchase = (wish: Wish | PurchaseWish): wish is PurchaseWish => 'begun' in wish
+export const isPurchase = (wish: Wish | PurchaseWish): wish is PurchaseWish => 'account' in wish
 
 const COLUMNS = `chain_id, token_address, payer, nonce, account_id, address, amount, invoice_id, own_invoice, status,
   tx_hash, raw_tx, wallet, wallet_nonce::integer, created_at, key_hash, holds_until`
