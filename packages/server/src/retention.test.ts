@@ -181,5 +181,6 @@ test('behavior: all that refers to a token or an invoice in the database is know
     'token_spending.token_id',
     'vps_order.token_id',
     'x402_payment.invoice_id',
+    'x402_purchase.token_id',
   ])
 })

@@ -10,7 +10,7 @@ import { takeTurn } from './testing-turn.ts'
  * and RFC 3849.
  */
 
-export const BRIDGE = `crb${process.pid}`
+export const BRIDGE = 'crbridge'
 export const ROUTER = '198.18.0.1'
 /** Beyond the router. */
 export const OUTSIDE = '198.18.255.1'
@@ -26,19 +26,20 @@ export const PRIVATE6 = 'fd98::2'
 /** For machines that are to reach what lies beyond the router. */
 export const bridgeEgress = { ...egressTo('198.18.0.0/15', '2001:db8::/32'), resolvers: ['192.0.2.53'] }
 
-const NAME = `crnet${process.pid}`
-const PORT = `crp${process.pid}`
+const NAME = 'crnet'
+const PORT = 'crport'
 
 /** Says on each port who called. */
 const SERVE = `for (const port of [80, 25]) require('node:net').createServer((socket) =>
   socket.on('error', () => {}).end('caller ' + socket.remoteAddress.replace('::ffff:', '') + '\\n'))
   .listen(port, '::', () => console.log('ready'))`
 
-/** One at a time on a host: a second one waits. @returns what ends it */
+/** One at a time on a host: a second one waits. What a killed one left is removed. @returns what ends it */
 export async function startBridgeWorld(): Promise<() => Promise<void>> {
   const endTurn = await takeTurn('bridge-world')
   const run = (line: string) => runCommand('sh', ['-ec', line])
   const remove = () => run(`ip link delete ${BRIDGE} || :; ip netns delete ${NAME} || :`)
+  await remove()
   const inside = (line: string) => `ip -n ${NAME} ${line}; `
   await run(
     `ip link add ${BRIDGE} type bridge; ip link set ${BRIDGE} up; ip netns add ${NAME}; ` +

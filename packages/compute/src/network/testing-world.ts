@@ -22,15 +22,16 @@ export const METADATA = '169.254.169.254'
 /** For machines that are to reach this internet, whose addresses are those for documentation. */
 export const worldEgress = { ...egressTo('198.51.100.0/24', '203.0.113.0/24'), resolvers: [PRIVATE] }
 
-const NAME = `crworld${process.pid}`
-const LINK = `crw${process.pid}`
+const NAME = 'crworld'
+const LINK = 'crworld'
 const PORTS = ['80', '81', '25', '465', '587', '853']
 
-/** One at a time on a host: a second one waits. @returns what ends it */
+/** One at a time on a host: a second one waits. What a killed one left is removed. @returns what ends it */
 export async function startWorld(): Promise<() => Promise<void>> {
   const endTurn = await takeTurn('world')
   const run = (line: string) => runCommand('sh', ['-ec', line])
   const remove = () => run(`ip link delete ${LINK} || :; ip netns delete ${NAME} || :`)
+  await remove()
   const beyond = [ELSEWHERE, PRIVATE, METADATA]
   const inWorld = (line: string) => `ip -n ${NAME} ${line}; `
   await run(

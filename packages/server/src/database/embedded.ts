@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { adoptDetached, startDetached, stopDetached } from '@coinrack/host/detached-process.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import type { ServiceUser } from '@coinrack/host/service-user.ts'
-import pg from 'pg'
 import { dataLayout } from '../data-layout.ts'
 import { keptSecret } from '../kept-secret.ts'
 import { ensureLedgerRole } from './migrate.ts'
+import { oneConnection } from './pool.ts'
 import { postgresBinaries } from './postgres-binaries.ts'
 
 export interface EmbeddedPostgresOptions {
@@ -76,7 +76,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 /** Only the superuser may make roles. A cluster of an earlier version lacks this one. */
 async function makeLedgerRole(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
+  const client = oneConnection(url)
   await client.connect()
   await ensureLedgerRole(client, 'coinrack').finally(() => client.end())
 }
@@ -205,8 +205,7 @@ const tail = (file: string) =>
   )
 
 async function connectionError(url: string): Promise<(Error & { code?: string }) | undefined> {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => {})
+  const client = oneConnection(url)
   try {
     await client.connect()
     await client.query('select 1')

@@ -31,6 +31,14 @@ export function openPool(url: string, options: { size: number; onError: (error: 
   return pool
 }
 
+/** One connection beside the pool, not opened yet. When it breaks, the next statement says so. */
+export function oneConnection(url: string | undefined): pg.Client {
+  const client = new pg.Client({ connectionString: url })
+  // Unheard, the event would end the process.
+  client.on('error', () => {})
+  return client
+}
+
 /** The same pool for callers that may have only so many of its connections at the same moment. */
 export function shareOf(pool: pg.Pool, slots: Slots): pg.Pool {
   const connect = async () => {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openPool } from './pool.ts'
+import { oneConnection, openPool } from './pool.ts'
 import { createTestDatabase } from './testing.ts'
 import { demandNoTransaction, inTransaction } from './transaction.ts'
 
@@ -121,4 +121,14 @@ test('behavior: a connection that was cut is not used again', async () => {
   await expect(work).rejects.toThrow()
   for (let time = 0; time < 8; time++)
     expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
+test('error: a connection that is cut between two statements says so with the next', async () => {
+  const client = oneConnection(database.url)
+  await client.connect()
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  const ended = new Promise((resolve) => client.once('end', resolve))
+  await pool.query('select pg_terminate_backend($1)', [rows[0].pid])
+  await ended
+  await expect(client.query('select 1')).rejects.toThrow()
 })

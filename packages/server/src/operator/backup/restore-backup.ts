@@ -6,6 +6,7 @@ import { Decrypter } from 'age-encryption'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { ensureLedgerRole, LEDGER_ROLE, migrate, migrationNames } from '../../database/migrate.ts'
+import { oneConnection } from '../../database/pool.ts'
 import { RefusedError } from '../command.ts'
 import { BackupEnd, BackupHead, END_OF_ROWS, type Table, TableHead, tablesOf } from './backup-text.ts'
 import { proveBackup } from './proven-backup.ts'
@@ -41,7 +42,7 @@ export async function restoreBackup(
   await demandEmpty(to.db)
   await migrate(to.db, { only: Object.keys(head.migrations) })
 
-  const client = new pg.Client({ connectionString: to.db.options.connectionString })
+  const client = oneConnection(to.db.options.connectionString)
   await client.connect()
   try {
     await ensureLedgerRole(client)

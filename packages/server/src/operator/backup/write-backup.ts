@@ -4,6 +4,7 @@ import { createGzip } from 'node:zlib'
 import { Encrypter } from 'age-encryption'
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { oneConnection } from '../../database/pool.ts'
 import { RefusedError } from '../command.ts'
 import { type BackupHead, END_OF_ROWS, tablesOf, VERSION } from './backup-text.ts'
 
@@ -35,7 +36,7 @@ export interface BackupSize {
  */
 export async function writeBackup(of: BackupOf, file: WriteStream): Promise<BackupSize> {
   const encrypter = encrypterFor(of.recipient)
-  const client = new pg.Client({ connectionString: of.databaseUrl })
+  const client = oneConnection(of.databaseUrl)
   await client.connect()
   const size: BackupSize = { tables: 0, rows: 0 }
   try {
