@@ -9,13 +9,16 @@ import { promisify } from 'node:util'
  * `npm test`: everything that must hold before a change is handed in. Goes on after a failure, so that all are seen.
  * `--full` adds the tests in `*.full.test.ts`, which take long. Other arguments choose test files, as vitest does.
  *
- * Without arguments there are two lanes. An emulated machine keeps one processor busy, so one lane has the machines of VPS,
- * file by file; the other has the checks, the parts, the whole without machines, the machines of sandboxes, and then
- * whichever files of machines are left.
+ * Without arguments there are two lanes. An emulated machine keeps one processor busy, so one lane has the networks, which
+ * mostly wait, and then the machines of VPS, file by file; the other has the checks, the parts, the whole without machines,
+ * the machines of sandboxes, and then whichever files of machines are left. A template that one file has booted is lent
+ * to the others.
  */
 
 const root = join(import.meta.dirname, '..')
 const results = join(root, 'node_modules', '.cache', 'coinrack')
+/** What the tests of this run lend each other. */
+const templates = join(results, 'templates')
 const args = process.argv.slice(2)
 const isFull = args.includes('--full')
 const chosen = args.filter((argument) => argument !== '--full')
@@ -29,9 +32,32 @@ const checks = [
     : []),
 ]
 
+/** No test is silent for longer. */
+const SILENT_MS = 15 * 60_000
+
+/** Runs a command, and ends it when it says nothing any more: what hangs is one failure, and not the end of all lanes. */
 async function run(command: string, commandArgs: string[], env: Record<string, string> = {}) {
-  const child = spawn(command, commandArgs, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
+  const child = spawn(command, commandArgs, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}), ...process.env, ...env },
+  })
+  const giveUp = () => {
+    console.log(
+      `\n${[command, ...commandArgs].join(' ')}: ended, since it said nothing for ${SILENT_MS / 60_000} minutes`,
+    )
+    child.kill('SIGKILL')
+  }
+  let silence = setTimeout(giveUp, SILENT_MS)
+  const pass = (to: NodeJS.WriteStream) => (text: Buffer) => {
+    to.write(text)
+    clearTimeout(silence)
+    silence = setTimeout(giveUp, SILENT_MS)
+  }
+  child.stdout.on('data', pass(process.stdout))
+  child.stderr.on('data', pass(process.stderr))
   const [exitCode] = await once(child, 'exit')
+  clearTimeout(silence)
   return exitCode === 0
 }
 
@@ -82,8 +108,10 @@ async function machineFiles(): Promise<string[]> {
 async function runTests(name: string, chosenHere: string[]) {
   const report = join(results, `${name}.json`)
   await rm(report, { force: true })
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const env: Record<string, string> = isFull ? { COINRACK_TEST_FULL: '1' } : {}
+  // Files with machines take long: each of their tests is told of when it ends.
+  const told = /^(machines|sandboxes)/.test(name) ? 'verbose' : 'default'
+  const reporters = [`--reporter=${told}`, '--reporter=json', `--outputFile.json=${report}`]
+  const env = { COINRACK_TEST_TEMPLATES: templates, ...(isFull ? { COINRACK_TEST_FULL: '1' } : {}) }
   const succeeded = await run('vitest', ['run', ...reporters, ...chosenHere], env)
   const { passed, failed } = await countTests(report, succeeded)
   total.passed += passed
@@ -93,6 +121,7 @@ async function runTests(name: string, chosenHere: string[]) {
 await mkdir(results, { recursive: true })
 const summary = join(results, 'summary.json')
 await rm(summary, { force: true })
+await rm(templates, { recursive: true, force: true })
 
 if (chosen.length > 0) await runTests('chosen', chosen)
 else if (isFull) {
@@ -106,7 +135,10 @@ else if (isFull) {
       await runTests(`machines-${done++}`, ['--project=machines', file])
   }
   const lanes = [
-    runMachines,
+    async () => {
+      await runTests('networks', ['--project=networks'])
+      await runMachines()
+    },
     async () => {
       await runChecks()
       await runTests('parts', ['--project=parts'])
@@ -117,6 +149,7 @@ else if (isFull) {
   ]
   await Promise.all(lanes.map((lane) => lane()))
 }
+await rm(templates, { recursive: true, force: true })
 
 await writeFile(summary, JSON.stringify(total))
 console.log(`\n${total.passed} passed, ${total.failed} failed`)

@@ -7,6 +7,7 @@ import { fetchDemoMoney, payOnDemoChain } from '@coinrack/cli/pay-on-demo-chain.
 import { playDemo } from '@coinrack/cli/play-demo.ts'
 import { createProgress } from '@coinrack/cli/progress.ts'
 import { makeSshKey, runInGuest, sshArguments } from '@coinrack/cli/ssh.ts'
+import { networks, tokenSymbols } from '@coinrack/contract/invoices.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { waitForInvoice, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -28,7 +29,7 @@ let service: RunningService
 let folder: string
 
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ COINRACK_INSTANT_VPS: 'on' })
   folder = await mkdtemp('/tmp/coinrack-customer-')
 }, 40 * 60_000)
 
@@ -50,7 +51,7 @@ test('default: an agent that knows only the MCP address pays and runs a command 
 
 test('behavior: killed while provisioning, an order by REST ends with one machine, one charge, one password', async () => {
   const customer = await newCustomer(service, '10')
-  const order = await customer.orderVps({ product: 'nano', os_id: 1, hostname: 'web.shop.net' })
+  const order = await customer.orderVps({ product: 'nano', os_id: 1, hostname: 'web.shop.net', boot: 'cold' })
   expect(order).toMatchObject({ status: 'provisioning', paid_from_balance: true, balance: 7_000_000n })
   expect((await customer.getBalance()).held).toBe(3_000_000n)
 
@@ -114,26 +115,43 @@ test('behavior: killed while provisioning, an order by REST ends with one machin
   await vi.waitUntil(async () => (await guestsOf(serviceId)) === 0, { timeout: 60_000, interval: 500 })
 })
 
-test('behavior: an order that the balance did not cover is provisioned by the payment of its invoice', async () => {
-  const customer = await newCustomer(service, '1')
-  const keyFolder = await mkdtemp(join(folder, 'key-'))
-  const key = await makeSshKey(keyFolder)
-  const wanted = { product: 'nano', os_id: 2, ssh_key: key.publicKey } as const
-  const refusal = await customer.orderVps(wanted).catch((error) => error)
-  expect(refusal).toMatchObject({ status: 402, code: 'insufficient_balance', body: { shortfall: '2.00' } })
+/** Three at a time: one network after the other. */
+test.each(networks)(
+  'behavior: an order that the balance did not cover is provisioned by the payment of its invoice, in each token of %s',
+  async (network) => {
+    const paidIn = async (token: (typeof tokenSymbols)[number]) => {
+      const customer = await newCustomer(service, '1')
+      const keyFolder = await mkdtemp(join(folder, 'key-'))
+      const key = await makeSshKey(keyFolder)
+      const wanted = {
+        product: 'nano',
+        os_id: 1,
+        hostname: `by-${token.toLowerCase()}`,
+        ssh_key: key.publicKey,
+      }
+      const refusal = await customer.orderVps(wanted).catch((error) => error)
+      expect(refusal).toMatchObject({
+        status: 402,
+        code: 'insufficient_balance',
+        body: { shortfall: '2.00' },
+      })
 
-  const { payment_options, id } = refusal.body.invoice
-  const option = payment_options.find(
-    (each: { network: string; token: string }) => each.network === 'polygon' && each.token === 'USDT',
-  )
-  await payOnDemoChain(await fetchDemoMoney(service.origin), option)
-  await waitForInvoice(customer, id)
-  const { service_id } = await customer.getOrder({ order_id: refusal.body.order_id })
+      const { payment_options, id } = refusal.body.invoice
+      const option = payment_options.find(
+        (each: { network: string; token: string }) => each.network === network && each.token === token,
+      )
+      await payOnDemoChain(await fetchDemoMoney(service.origin), option)
+      await waitForInvoice(customer, id)
+      const { service_id } = await customer.getOrder({ order_id: refusal.body.order_id })
 
-  const { ssh } = await waitForSsh(customer, service_id!)
-  const args = await sshArguments(keyFolder, key, ssh)
-  expect(await runInGuest(args, '. /etc/os-release; echo $VERSION_CODENAME')).toBe('trixie')
-  expect(await chargesOf(customer)).toEqual({ charges: 1, held: 0n })
-  // 1 USD of the operator, the whole price from the chain, less the price.
-  expect((await customer.getBalance()).balance).toBe(1_000_000n)
-})
+      const { ssh } = await waitForSsh(customer, service_id!)
+      const inside = await runInGuest(await sshArguments(keyFolder, key, ssh), 'hostname')
+      expect(inside.trim()).toBe(wanted.hostname)
+      expect(await chargesOf(customer)).toEqual({ charges: 1, held: 0n })
+      // 1 USD of the operator, the whole price from the chain, less the price.
+      expect((await customer.getBalance()).balance).toBe(1_000_000n)
+      await customer.cancelService({ service_id: service_id!, mode: 'immediate', confirm: wanted.hostname })
+    }
+    await Promise.all(tokenSymbols.map(paidIn))
+  },
+)

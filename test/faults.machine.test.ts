@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout: 10 * 60_000 })
 const seed = Number(process.env.COINRACK_TEST_SEED ?? Math.floor(Math.random() * 100_000))
 const chosen = interruptions[seed % interruptions.length]! as Interruption
 const chance = ((seed * 7919) % 1_000) / 1_000
-const DEBIAN_13 = 2
+const DEBIAN_12 = 1
 
 describe('one machine', () => {
   let service: RunningService
@@ -29,9 +29,9 @@ describe('one machine', () => {
 
   beforeAll(async () => {
     console.log(`COINRACK_TEST_SEED=${seed}`)
-    service = await startService()
+    service = await startService({ COINRACK_INSTANT_VPS: 'on' })
     folder = await mkdtemp('/tmp/coinrack-faults-')
-    vps = await orderVps(service, folder, DEBIAN_13)
+    vps = await orderVps(service, folder, DEBIAN_12)
   }, 40 * 60_000)
 
   afterAll(async () => {
@@ -124,7 +124,7 @@ describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
     const begun = `until ls ${DATA_FOLDER}/machines/vps_* >/dev/null 2>&1; do sleep 0.01; done`
     const shrink = `mount -o remount,size=${usedMb + 80}m ${DATA_FOLDER}`
     const shrunk = runCommand('sh', ['-c', `${begun}; ${shrink}`])
-    const order = await customer.orderVps({ product: 'nano', os_id: DEBIAN_13, hostname: 'full' })
+    const order = await customer.orderVps({ product: 'nano', os_id: DEBIAN_12, hostname: 'full' })
     await shrunk
     await vi.waitUntil(
       async () => (await customer.getOrder({ order_id: order.id })).status !== 'provisioning',
@@ -145,7 +145,7 @@ describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
   test('behavior: with room again, the next order is a machine, also when its QEMU dies before delivery', async () => {
     await runCommand('mount', ['-o', 'remount,size=40g', DATA_FOLDER])
     customer = await newCustomer(service, '10')
-    const order = await customer.orderVps({ product: 'nano', os_id: DEBIAN_13, hostname: 'room' })
+    const order = await customer.orderVps({ product: 'nano', os_id: DEBIAN_12, hostname: 'room' })
     id = order.service_id!
     const guest = guestAt(`${DATA_FOLDER}/machines`, id)
     const isBooted = async () =>

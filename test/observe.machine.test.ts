@@ -36,7 +36,7 @@ let password: string
 let ssh: string[]
 
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ COINRACK_INSTANT_VPS: 'on' })
   folder = await mkdtemp('/tmp/coinrack-observe-')
   customer = await newCustomer(service, '10')
   const key = await makeSshKey(folder)

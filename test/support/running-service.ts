@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { shareTemplates, takeTemplates } from '@coinrack/compute/testing-template-shelf.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 
@@ -90,9 +91,12 @@ export async function startService(settings: Record<string, string> = {}): Promi
       await rm(dataFolder, { recursive: true, force: true })
     },
   }
+  const hasTemplates = env.COINRACK_INSTANT_VPS === 'on' || env.COINRACK_SANDBOXES === 'true'
+  if (hasTemplates) await takeTemplates(dataFolder)
   await service.start()
   if (env.COINRACK_INSTANT_VPS === 'on') await untilTemplate(join(dataFolder, 'templates'))
   if (env.COINRACK_SANDBOXES === 'true') await untilTemplate(join(dataFolder, 'sandbox-templates'))
+  if (hasTemplates) await shareTemplates(dataFolder)
   return service
 }
 

@@ -62,7 +62,7 @@ vpsDriverSuite(`QEMU with ${IMAGE}`, async () => {
   await driver.prepare(() => {})
   const access = await makeSshAccess({
     image: IMAGE,
-    vcpus: 2,
+    vcpus: 1,
     hostname: 'web-1.example.net',
     userData: countingUserData,
   })

@@ -7,6 +7,7 @@ import { createImageStore } from '../images/image-store.ts'
 import type { MachineNetworks } from '../network/machine-networks.ts'
 import { hostAcceleration } from '../qemu/host-acceleration.ts'
 import { makeDataFolder } from '../qemu/testing-clones.ts'
+import { shareTemplates, takeTemplates } from '../testing-template-shelf.ts'
 import { createSandboxes, type Sandboxes, type SandboxesOptions } from './runtime.ts'
 
 export const CACHE_FOLDER = '/var/cache/coinrack'
@@ -19,6 +20,7 @@ export async function makeSandboxes(
 ): Promise<Sandboxes & { dataFolder: string; said: string[] }> {
   const dataFolder = change.dataFolder ?? (await makeDataFolder())
   if (!change.dataFolder) process.once('exit', () => rmSync(dataFolder, { recursive: true, force: true }))
+  if (!change.dataFolder) await takeTemplates(dataFolder)
   const said: string[] = []
   const user = await serviceUser()
   const images = createImageStore({ cacheFolder: CACHE_FOLDER })
@@ -32,7 +34,15 @@ export async function makeSandboxes(
     ...change,
   })
   await sandboxes.prepare(template, () => {})
-  return { ...sandboxes, dataFolder, said }
+  return {
+    ...sandboxes,
+    dataFolder,
+    said,
+    async keepTemplate(...shape) {
+      await sandboxes.keepTemplate(...shape)
+      await shareTemplates(dataFolder)
+    },
+  }
 }
 
 const describeError = (fields: object) => ('err' in fields ? String((fields.err as Error).stack) : '')
