@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { type CommandError, runCommand } from './run-command.ts'
@@ -37,6 +38,16 @@ test('behavior: onLine gets each line, the last one without a line end too', asy
   const lines: string[] = []
   await runCommand('printf', ['one\\ntwo\\rthree\\r\\nfour'], { onLine: (line) => lines.push(line) })
   expect(lines).toEqual(['one', 'two', 'three', 'four'])
+})
+
+test('behavior: a bash does not take itself for a remote shell, which runs what its user has for that', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'coinrack-home-'))
+  await writeFile(join(home, '.bashrc'), 'echo from .bashrc\n')
+  const env = { HOME: home }
+  expect((await runCommand('bash', ['-c', 'echo ran'], { env })).stdout).toBe('ran\n')
+  expect((await runCommand('bash', [], { env, input: 'echo ran' })).stdout).toBe('ran\n')
+  expect((await runCommand('timeout', ['5', 'bash', '-c', 'echo ran'], { env })).stdout).toBe('ran\n')
+  await rm(home, { recursive: true })
 })
 
 test('behavior: secrets in the environment of the caller are not passed on', async () => {
