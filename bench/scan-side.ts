@@ -4,7 +4,7 @@ import { rpcNode } from '@coinrack/server/chain/rpc-node.ts'
 import { openPool } from '@coinrack/server/database/pool.ts'
 import { knownAddresses } from '@coinrack/server/payments/deposit-address-store.ts'
 import { ourTransfers } from '@coinrack/server/payments/our-transfers.ts'
-import { RANGE } from '@coinrack/server/payments/scan-chain.ts'
+import { scanSteps } from '@coinrack/server/payments/scan-chain.ts'
 import { zeroAddress } from 'viem'
 
 /*
@@ -50,11 +50,19 @@ async function readAsWatcher(fromBlock: number, toBlock: number): Promise<number
   return (await ourTransfers(chain, transfers, addresses)).length
 }
 
-const read = side === 'bare' ? readBare : readAsWatcher
 const idleMb = process.memoryUsage.rss() / 1e6
 const begin = performance.now()
 let found = 0
-for (let from = 0; from < blocks; from += RANGE) found += await read(from, Math.min(from + RANGE, blocks) - 1)
+const BARE_BLOCKS = 500
+const steps = scanSteps()
+for (let from = 0; from < blocks; ) {
+  const size = side === 'bare' ? BARE_BLOCKS : steps.blocks
+  const last = Math.min(from + size, blocks) - 1
+  const ours = side === 'bare' ? await readBare(from, last) : await readAsWatcher(from, last)
+  steps.found(ours)
+  found += ours
+  from = last + 1
+}
 const seconds = (performance.now() - begin) / 1000
 const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage()
 const cpuSeconds = (userCPUTime + systemCPUTime) / 1e6

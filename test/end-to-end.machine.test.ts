@@ -7,12 +7,14 @@ import { fetchDemoMoney, payOnDemoChain } from '@coinrack/cli/pay-on-demo-chain.
 import { playDemo } from '@coinrack/cli/play-demo.ts'
 import { createProgress } from '@coinrack/cli/progress.ts'
 import { makeSshKey, runInGuest, sshArguments } from '@coinrack/cli/ssh.ts'
+import { basePath } from '@coinrack/contract/index.ts'
 import { networks, tokenSymbols } from '@coinrack/contract/invoices.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
-import { waitForInvoice, waitForSsh } from '@coinrack/sdk/index.ts'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createClient, waitForInvoice, waitForSsh } from '@coinrack/sdk/index.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chargesOf, guestsOf, newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
+import { type Bought, newPayer, withMcpClient, withMppx, withX402Fetch } from './support/stock-payers.ts'
 
 /*
  * The main job on real parts: service, database, chains and machines are processes of their own, as an operator runs
@@ -155,3 +157,52 @@ test.each(networks)(
     await Promise.all(tokenSymbols.map(paidIn))
   },
 )
+
+const HOURLY = { product: 'nano', os_id: 1, billing_cycle: 'hourly' }
+
+describe('programs of others, unmodified, pay in one retry and are inside by SSH', () => {
+  test.each<
+    [string, string, (payer: Awaited<ReturnType<typeof newPayer>>, order: object) => Promise<Bought>]
+  >([
+    [
+      '@x402/fetch, without an account',
+      '108000',
+      (payer, order) => withX402Fetch(payer, `${service.origin}/x402/orders`, order),
+    ],
+    [
+      '@x402/fetch, with a token and nothing on the balance',
+      '4500',
+      async (payer, order) => {
+        const { token } = await createClient({ url: service.origin }).registerAccount({
+          email: `empty-${process.pid}@rackmail.net`,
+        })
+        const bought = await withX402Fetch(payer, `${service.origin}${basePath}/orders`, order, token)
+        return { ...bought, body: { ...bought.body, token } }
+      },
+    ],
+    [
+      'mppx, without an account',
+      '108000',
+      (payer, order) => withMppx(payer, `${service.origin}/x402/orders`, order),
+    ],
+    [
+      'the MCP client and @x402/core, without an account',
+      '108000',
+      (payer, order) => withMcpClient(payer, `${service.origin}/mcp`, order),
+    ],
+  ])('default: %s', async (name, price, buy) => {
+    const keyFolder = await mkdtemp(join(folder, 'key-'))
+    const key = await makeSshKey(keyFolder)
+    const payer = await newPayer(service, 1_000_000n)
+    const begun = performance.now()
+    const { calls, body } = await buy(payer, { ...HOURLY, hostname: 'bought', ssh_key: key.publicKey })
+    expect([calls, body.settlement?.amount], JSON.stringify(body)).toEqual([2, price])
+    const buyer = createClient({ url: service.origin, token: body.token })
+    const { ssh } = await waitForSsh(buyer, body.service_id, { reveal: false })
+    expect((await runInGuest(await sshArguments(keyFolder, key, ssh), 'hostname')).trim()).toBe('bought')
+    console.log(
+      `${name}: ${price} micro-USD, inside after ${((performance.now() - begun) / 1000).toFixed(1)} s`,
+    )
+    await buyer.cancelService({ service_id: body.service_id, mode: 'immediate', confirm: 'bought' })
+  })
+})

@@ -14,10 +14,28 @@ import { ourTransfers } from './our-transfers.ts'
 import { MARGIN } from './recheck-deposits.ts'
 import { recordOurTransfer } from './record-transfer.ts'
 
-/** Blocks asked for at once. */
-export const RANGE = 500
+/** Blocks asked for at once: at first, and at most. */
+const FIRST_BLOCKS = 128
+export const MOST_BLOCKS = 512
+/** Transfers to our addresses that are held, and written in one transaction, about at most. */
+const MOST_OURS = 3_000
 /** Transfers that may be read again for each new block: where there are more, blocks are read again less often. */
 const AGAIN_PER_BLOCK = 1_000
+
+/** How many blocks are asked for at once: fewer where very many transfers are ours, since those are held in memory. */
+export function scanSteps() {
+  let blocks = FIRST_BLOCKS
+  return {
+    get blocks() {
+      return blocks
+    },
+    /** @param ours how many of the last step were */
+    found(ours: number): void {
+      if (ours > MOST_OURS) blocks = Math.max(1, Math.floor((blocks * MOST_OURS) / ours))
+      else if (ours * 2 <= MOST_OURS) blocks = Math.min(blocks * 2, MOST_BLOCKS)
+    },
+  }
+}
 
 /**
  * Makes the scanner of one chain: each call writes down the deposits in all blocks after `scanned` up to the head, and
@@ -29,6 +47,7 @@ export function chainScanner(services: Services, chain: Chain, addresses: KnownA
   const { chainId, startBlock = 0 } = chain.settings
   /** Blocks are read again once the head is here. */
   let againAt = 0
+  const steps = scanSteps()
 
   return async (scanned: BlockRef, head: number): Promise<BlockRef> => {
     await addresses.refresh()
@@ -37,7 +56,7 @@ export function chainScanner(services: Services, chain: Chain, addresses: KnownA
       const next = reached.number + 1
       const isAgain = reached === scanned && head >= againAt
       const from = isAgain ? Math.min(next, Math.max(startBlock, next - MARGIN)) : next
-      const to = Math.min(from + RANGE - 1, head)
+      const to = Math.min(Math.max(next, from + steps.blocks - 1), head)
       let count = 0
       const range = await readRange(chain, reached, { from, to }, (address) => {
         count++
@@ -54,6 +73,7 @@ export function chainScanner(services: Services, chain: Chain, addresses: KnownA
         for (const each of ours) await recordOurTransfer(tx, services, chain, each)
         await moveCursor(tx, chainId, range.last)
       })
+      steps.found(ours.length)
       if (isAgain) againAt = to + Math.min(MARGIN / 2, Math.ceil(count / AGAIN_PER_BLOCK))
       reached = range.last
     }

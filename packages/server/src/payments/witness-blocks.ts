@@ -5,7 +5,7 @@ import { moveWitnessed } from './chain-cursor-store.ts'
 import type { KnownAddresses } from './deposit-address-store.ts'
 import { ourTransfers } from './our-transfers.ts'
 import { recordOurTransfer } from './record-transfer.ts'
-import { RANGE } from './scan-chain.ts'
+import { MOST_BLOCKS } from './scan-chain.ts'
 
 /** Blocks that are waited for, so that few questions are asked. */
 const LEAST = 16
@@ -27,7 +27,7 @@ export async function witnessBlocks(
   if (to - from < LEAST) return
   let reached = from
   for (let range = 0; range < AT_ONCE && reached < to; range++) {
-    const [first, last] = [reached + 1, Math.min(reached + RANGE, to)]
+    const [first, last] = [reached + 1, Math.min(reached + MOST_BLOCKS, to)]
     const isOurs = (address: string) => addresses.find(address) !== undefined
     const shown = await readByTwo(chain, { from: first, to: last }, isOurs)
     if (!shown) return
