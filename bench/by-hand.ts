@@ -5,22 +5,22 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BuiltImage } from '@coinrack/compute/images/image-store.ts'
-import { createMachineNetworks } from '@coinrack/compute/network/machine-networks.ts'
-import { defaultEgress } from '@coinrack/compute/network/machine-ruleset.ts'
-import { openPolicy } from '@coinrack/compute/network/network-policy.ts'
-import { findAcceleration } from '@coinrack/compute/qemu/acceleration.ts'
+import { makeSeed } from '@coinrack/compute/local-vps/seed.ts'
+import { answersSsh } from '@coinrack/compute/local-vps/ssh-banner.ts'
+import { makeSshAccess } from '@coinrack/compute/local-vps/testing.ts'
+import { findAcceleration } from '@coinrack/compute/machine/acceleration.ts'
 import {
   type Accelerator,
   guestArguments,
   guestFiles,
   macAddress,
   QEMU,
-} from '@coinrack/compute/qemu/command-line.ts'
-import { makeDisk } from '@coinrack/compute/qemu/disk.ts'
-import { hostClockOptions } from '@coinrack/compute/qemu/host-clock.ts'
-import { makeSeed } from '@coinrack/compute/qemu/seed.ts'
-import { answersSsh } from '@coinrack/compute/qemu/ssh-banner.ts'
-import { makeSshAccess } from '@coinrack/compute/qemu/testing.ts'
+} from '@coinrack/compute/machine/command-line.ts'
+import { makeDisk } from '@coinrack/compute/machine/disk.ts'
+import { hostClockOptions } from '@coinrack/compute/machine/host-clock.ts'
+import { createMachineNetworks } from '@coinrack/compute/network/machine-networks.ts'
+import { defaultEgress } from '@coinrack/compute/network/machine-ruleset.ts'
+import { openPolicy } from '@coinrack/compute/ports/network-policy.ts'
 import { asUser, type RunAs } from '@coinrack/host/as-user.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 

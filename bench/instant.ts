@@ -11,9 +11,9 @@ import { readFile, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeSshAccess } from '@coinrack/compute/qemu/testing.ts'
-import { makeCloningDriver, makeDataFolder } from '@coinrack/compute/qemu/testing-clones.ts'
-import type { BootKind } from '@coinrack/compute/vps-driver.ts'
+import { makeSshAccess } from '@coinrack/compute/local-vps/testing.ts'
+import { makeCloningDriver, makeDataFolder } from '@coinrack/compute/local-vps/testing-clones.ts'
+import type { BootKind } from '@coinrack/compute/ports/vps-driver.ts'
 import { adoptDetached } from '@coinrack/host/detached-process.ts'
 
 const [image = 'debian-12', clones = '20', boots = '4', vcpus = '1', memoryMb = '512', ...more] =

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { SandboxObservation, SandboxRuntime } from '@coinrack/compute/sandbox-runtime.ts'
+import type { SandboxObservation, SandboxRuntime } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { prepareDataFolder } from '@coinrack/server/data-folder.ts'
 import { startEmbeddedPostgres } from '@coinrack/server/database/embedded.ts'

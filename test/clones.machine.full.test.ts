@@ -1,15 +1,15 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { QemuDriver } from '@coinrack/compute/qemu/driver.ts'
-import { makeSshAccess, type SshAccess } from '@coinrack/compute/qemu/testing.ts'
+import type { QemuDriver } from '@coinrack/compute/local-vps/driver.ts'
+import { makeSshAccess, type SshAccess } from '@coinrack/compute/local-vps/testing.ts'
 import {
   makeCloningDriver,
   makeDataFolder,
   makeReady,
   runsAsClone,
   secretsOf,
-} from '@coinrack/compute/qemu/testing-clones.ts'
+} from '@coinrack/compute/local-vps/testing-clones.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { SandboxSpec } from './sandbox-runtime.ts'
-import type { VpsSpec } from './vps-driver.ts'
+import type { SandboxSpec } from './ports/sandbox-runtime.ts'
+import type { VpsSpec } from './ports/vps-driver.ts'
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 

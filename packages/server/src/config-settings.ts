@@ -1,7 +1,7 @@
-import { DEFAULT_PARENT } from '@coinrack/compute/control-groups/control-groups.ts'
-import { defaultDiskLimits } from '@coinrack/compute/control-groups/limits.ts'
+import { DEFAULT_PARENT } from '@coinrack/compute/machine/control-groups/control-groups.ts'
+import { defaultDiskLimits } from '@coinrack/compute/machine/control-groups/limits.ts'
+import { defaultUserIds } from '@coinrack/compute/machine/machine-users.ts'
 import { defaultEgress } from '@coinrack/compute/network/machine-ruleset.ts'
-import { defaultUserIds } from '@coinrack/compute/qemu/machine-users.ts'
 import type { z } from 'zod'
 import * as values from './config-values.ts'
 

@@ -1,5 +1,5 @@
-import type { SandboxCapacity, TemplateStatus } from '@coinrack/compute/sandbox-runtime.ts'
-import type { ImageStatus, VpsCapacity } from '@coinrack/compute/vps-driver.ts'
+import type { SandboxCapacity, TemplateStatus } from '@coinrack/compute/ports/sandbox-runtime.ts'
+import type { ImageStatus, VpsCapacity } from '@coinrack/compute/ports/vps-driver.ts'
 
 /*
  * What a host has said of itself. A transaction asks it nothing: this is read before, and handed in. It is a moment old

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TemplateStatus } from '@coinrack/compute/sandbox-runtime.ts'
+import type { TemplateStatus } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { lockFile } from '@coinrack/host/file-lock.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dataLayout } from './data-layout.ts'

@@ -1,4 +1,4 @@
-import { vpsConsoleSuite } from '../console.suite.ts'
+import { vpsConsoleSuite } from '../ports/suites/console.suite.ts'
 import { makeSpec } from '../testing.ts'
 import { createFakeConsole } from './console.ts'
 import { createFakeDriver } from './driver.ts'

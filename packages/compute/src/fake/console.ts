@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream'
-import type { VpsConsole } from '../console.ts'
-import { DriverError } from '../vps-driver.ts'
+import type { VpsConsole } from '../ports/console.ts'
+import { DriverError } from '../ports/vps-driver.ts'
 import type { FakeDriver } from './driver.ts'
 
 export interface FakeConsole extends VpsConsole {

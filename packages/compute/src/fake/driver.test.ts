@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { vpsDriverSuite } from '../ports/suites/vps-driver.suite.ts'
 import { makeSpec } from '../testing.ts'
-import { vpsDriverSuite } from '../vps-driver.suite.ts'
 import { createFakeDriver } from './driver.ts'
 
 /** A clock that moves when told. */

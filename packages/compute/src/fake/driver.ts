@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { oneAtATime } from '../../../host/src/one-at-a-time.ts'
 import { osImages } from '../images/catalog.ts'
-import { checkPolicy, type NetworkPolicy, openPolicy } from '../network/network-policy.ts'
-import { oneAtATime } from '../one-at-a-time.ts'
+import { checkPolicy, type NetworkPolicy, openPolicy } from '../ports/network-policy.ts'
 import {
   type BootChange,
   DriverError,
@@ -11,7 +11,7 @@ import {
   type VpsDriver,
   type VpsMetrics,
   type VpsSpec,
-} from '../vps-driver.ts'
+} from '../ports/vps-driver.ts'
 
 /*
  * A driver without machines, for tests of what stands above the port. Its machines fail by name, since a test can't

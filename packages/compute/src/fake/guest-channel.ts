@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type GuestChannel, GuestError, type GuestUsage, OUTPUT_BYTES } from '../guest-channel.ts'
+import { type GuestChannel, GuestError, type GuestUsage, OUTPUT_BYTES } from '../ports/guest-channel.ts'
 import type { FakeDriver } from './driver.ts'
 
 /*

@@ -1,4 +1,4 @@
-import { keptDisksSuite } from '../kept-disks.suite.ts'
+import { keptDisksSuite } from '../ports/suites/kept-disks.suite.ts'
 import { makeSpec } from '../testing.ts'
 import { createFakeDriver } from './driver.ts'
 import { createFakeKeptDisks } from './kept-disks.ts'

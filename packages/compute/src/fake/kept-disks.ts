@@ -1,5 +1,5 @@
-import type { KeptDisks } from '../kept-disks.ts'
-import { DriverError } from '../vps-driver.ts'
+import type { KeptDisks } from '../ports/kept-disks.ts'
+import { DriverError } from '../ports/vps-driver.ts'
 import type { FakeDriver, FakeMachine } from './driver.ts'
 
 export interface FakeKeptDisks extends KeptDisks {

@@ -1,4 +1,4 @@
-import type { CodeLanguage, TaskEnd } from '../sandbox-channel.ts'
+import type { CodeLanguage, TaskEnd } from '../ports/sandbox-channel.ts'
 
 /** Runs code after what ran in its context, and says on descriptor 3 what came of it. */
 const PYTHON = `

@@ -1,8 +1,8 @@
 import { createReadStream, watch } from 'node:fs'
 import { lstat, mkdir, open, readdir, readlink, rename, rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import type { FileEvent, FileInfo, SandboxFiles } from '../sandbox-channel.ts'
-import { SandboxError } from '../sandbox-runtime.ts'
+import type { FileEvent, FileInfo, SandboxFiles } from '../ports/sandbox-channel.ts'
+import { SandboxError } from '../ports/sandbox-runtime.ts'
 
 /** Files of sandboxes that are folders of this host. */
 export function createFakeFiles(here: (id: string) => Promise<{ root: string; home: string }>): SandboxFiles {

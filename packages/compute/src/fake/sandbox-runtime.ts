@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { oneAtATime } from '../one-at-a-time.ts'
-import { checkNetwork, closedNetwork, type SandboxNetwork } from '../sandbox-network.ts'
+import { oneAtATime } from '../../../host/src/one-at-a-time.ts'
+import { checkNetwork, closedNetwork, type SandboxNetwork } from '../ports/sandbox-network.ts'
 import {
   type SandboxCapacity,
   SandboxError,
@@ -9,8 +9,8 @@ import {
   type SandboxSnapshot,
   type SandboxSpec,
   type TemplateStatus,
-} from '../sandbox-runtime.ts'
-import { checkSandboxSpec } from '../sandbox-spec.ts'
+} from '../ports/sandbox-runtime.ts'
+import { checkSandboxSpec } from '../ports/sandbox-spec.ts'
 
 /*
  * A runtime without virtual machines, for tests of what stands above the port. Its sandboxes fail by the variable FAKE of

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { oneAtATime } from '../one-at-a-time.ts'
+import { oneAtATime } from '../../../host/src/one-at-a-time.ts'
 import {
   type CodeLanguage,
   OUTPUT_BYTES,
@@ -9,8 +9,8 @@ import {
   TASKS,
   type TaskEnd,
   type TaskRequest,
-} from '../sandbox-channel.ts'
-import { SandboxError } from '../sandbox-runtime.ts'
+} from '../ports/sandbox-channel.ts'
+import { SandboxError } from '../ports/sandbox-runtime.ts'
 import { codeCommand, readReport } from './sandbox-code.ts'
 
 export interface FakeContext {

@@ -1,4 +1,4 @@
-import { vpsSnapshotsSuite } from '../snapshot.suite.ts'
+import { vpsSnapshotsSuite } from '../ports/suites/snapshot.suite.ts'
 import { makeSpec } from '../testing.ts'
 import { createFakeDriver } from './driver.ts'
 import { createFakeSnapshots } from './snapshots.ts'

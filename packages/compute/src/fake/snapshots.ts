@@ -1,5 +1,5 @@
-import type { SnapshotTaken, VpsSnapshots } from '../snapshot.ts'
-import { DriverError } from '../vps-driver.ts'
+import type { SnapshotTaken, VpsSnapshots } from '../ports/snapshot.ts'
+import { DriverError } from '../ports/vps-driver.ts'
 import type { FakeDriver } from './driver.ts'
 
 /*

@@ -1,4 +1,4 @@
-import type { ImageStatus } from '../vps-driver.ts'
+import type { ImageStatus } from '../ports/vps-driver.ts'
 import { addedDisk, listAddedImages } from './added/added-store.ts'
 import type { ImageStore } from './image-store.ts'
 

@@ -1,7 +1,7 @@
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
-import { DriverError, type ImageStatus } from '../vps-driver.ts'
+import { DriverError, type ImageStatus } from '../ports/vps-driver.ts'
 import { findDebianMirror } from './debian-mirror.ts'
 import type { OwnImage } from './disk-images.ts'
 import { osRecipes, type Recipe, type RecipeBook } from './recipe.ts'

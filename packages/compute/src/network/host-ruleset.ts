@@ -1,6 +1,6 @@
-import type { SshAddress } from '../vps-driver.ts'
+import type { OpenPort } from '../ports/network-policy.ts'
+import type { SshAddress } from '../ports/vps-driver.ts'
 import { LINK_NETWORK, LINK_PATTERN, LOOPBACK_CLIENT } from './addresses.ts'
-import type { OpenPort } from './network-policy.ts'
 
 /** On the host, for all machines together: a look-up in a map costs the same with one machine and with thousands. */
 export const HOST_TABLE = 'coinrack_host'

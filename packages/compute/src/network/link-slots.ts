@@ -1,5 +1,5 @@
-import { hostClaims } from '../host-claims.ts'
-import { DriverError } from '../vps-driver.ts'
+import { hostClaims } from '../machine/host-claims.ts'
+import { DriverError } from '../ports/vps-driver.ts'
 import { HIGHEST_SLOT } from './addresses.ts'
 
 /** Which machine has which link addresses: kept beside the namespaces, which a reboot ends as well. */

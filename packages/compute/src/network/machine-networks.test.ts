@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type FirewallPolicy, openPolicy } from '../ports/network-policy.ts'
 import { makeVpsId } from '../testing.ts'
 import { linkAddresses, linkName, namespaceFile, namespaceName } from './addresses.ts'
 import { slotOf } from './link-slots.ts'
 import { createMachineNetworks } from './machine-networks.ts'
 import { defaultEgress } from './machine-ruleset.ts'
-import { type FirewallPolicy, openPolicy } from './network-policy.ts'
 import { networkTraces, rulesTo } from './testing.ts'
 
 /** Real namespaces of this host; what guests do in them is in `guest-traffic.test.ts`. */

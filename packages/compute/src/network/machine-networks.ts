@@ -2,7 +2,8 @@ import { constants } from 'node:fs'
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandError, runCommand } from '@coinrack/host/run-command.ts'
-import { DriverError, type SshAddress } from '../vps-driver.ts'
+import { type NetworkPolicy, openPolicy } from '../ports/network-policy.ts'
+import { DriverError, type SshAddress } from '../ports/vps-driver.ts'
 import {
   GATEWAY,
   linkAddresses,
@@ -36,7 +37,6 @@ import {
   writeNameRules,
 } from './name-resolver.ts'
 import { forgetOthers, type NameRules, nameTable } from './name-rules.ts'
-import { type NetworkPolicy, openPolicy } from './network-policy.ts'
 import {
   type AddressRouting,
   addressesAt,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { FirewallPolicy } from '../ports/network-policy.ts'
 import { defaultEgress, machineRuleset } from './machine-ruleset.ts'
-import type { FirewallPolicy } from './network-policy.ts'
 
 const base = {
   macAddress: '52:54:00:00:00:01',

@@ -1,12 +1,12 @@
-import { GATEWAY, GATEWAY6, GUEST_ADDRESS, RESOLVER, TAP, UPLINK } from './addresses.ts'
-import { ALLOWED_SETS, DENIED_SETS, nameTable } from './name-rules.ts'
 import {
   type FirewallPolicy,
   type FirewallRule,
   isIpv6Network,
   type PortSpan,
   parsePorts,
-} from './network-policy.ts'
+} from '../ports/network-policy.ts'
+import { GATEWAY, GATEWAY6, GUEST_ADDRESS, RESOLVER, TAP, UPLINK } from './addresses.ts'
+import { ALLOWED_SETS, DENIED_SETS, nameTable } from './name-rules.ts'
 import type { OwnAddresses } from './own-addresses.ts'
 import { GLOBAL_UNICAST, specialNetworks4, specialNetworks6 } from './special-networks.ts'
 

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createQemuDriver, type QemuDriver } from '../qemu/driver.ts'
-import { makeSshAccess, type SshAccess } from '../qemu/testing.ts'
-import { openPolicy } from './network-policy.ts'
+import { createQemuDriver, type QemuDriver } from '../local-vps/driver.ts'
+import { makeSshAccess, type SshAccess } from '../local-vps/testing.ts'
+import { openPolicy } from '../ports/network-policy.ts'
 import { addressTraces, networkTraces } from './testing.ts'
 import {
   BRIDGE,

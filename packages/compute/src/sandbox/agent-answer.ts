@@ -1,4 +1,4 @@
-import { SandboxError } from '../sandbox-runtime.ts'
+import { SandboxError } from '../ports/sandbox-runtime.ts'
 
 /* Parts of what an agent answers, which may be anything: each throws SandboxError `guest_failed` for what it is not. */
 

@@ -10,9 +10,9 @@ import type {
   TaskOffsets,
   TaskOutput,
   TaskRequest,
-} from '../sandbox-channel.ts'
-import { SandboxError } from '../sandbox-runtime.ts'
-import { isEnvironment } from '../sandbox-spec.ts'
+} from '../ports/sandbox-channel.ts'
+import { SandboxError } from '../ports/sandbox-runtime.ts'
+import { isEnvironment } from '../ports/sandbox-spec.ts'
 import { list, number, object } from './agent-answer.ts'
 import { createGuestFiles } from './files.ts'
 import type { GuestLink } from './guest-link.ts'

@@ -1,4 +1,4 @@
-import type { GuestNetwork } from '../qemu/command-line.ts'
+import type { GuestNetwork } from '../machine/command-line.ts'
 import {
   type Accelerator,
   fileMemory,
@@ -6,7 +6,7 @@ import {
   macAddress,
   networkBackend,
   processor,
-} from '../qemu/command-line.ts'
+} from '../machine/command-line.ts'
 
 export interface SandboxGuestOptions {
   /** Of this machine. */

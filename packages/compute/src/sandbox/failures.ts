@@ -1,5 +1,5 @@
-import { SandboxError, type SandboxSize } from '../sandbox-runtime.ts'
-import { DriverError } from '../vps-driver.ts'
+import { SandboxError, type SandboxSize } from '../ports/sandbox-runtime.ts'
+import { DriverError } from '../ports/vps-driver.ts'
 
 /** Throws `spec_invalid` unless both are of one size: a state fits into no other. */
 export function sameSize(spec: SandboxSize, { vcpus, memoryMb, diskGb }: SandboxSize): void {

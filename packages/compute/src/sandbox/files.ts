@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
-import type { FileEvent, FileInfo, SandboxFiles } from '../sandbox-channel.ts'
-import { SandboxError } from '../sandbox-runtime.ts'
+import type { FileEvent, FileInfo, SandboxFiles } from '../ports/sandbox-channel.ts'
+import { SandboxError } from '../ports/sandbox-runtime.ts'
 import { list, number, object } from './agent-answer.ts'
 import type { GuestLink } from './guest-link.ts'
 

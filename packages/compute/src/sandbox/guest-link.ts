@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { SandboxError, type SandboxErrorCode } from '../sandbox-runtime.ts'
+import { SandboxError, type SandboxErrorCode } from '../ports/sandbox-runtime.ts'
 import {
   decodeMessage,
   encodeFrame,

@@ -1,7 +1,7 @@
 import { createCipheriv, createHash } from 'node:crypto'
 import { setInterval } from 'node:timers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runTask } from '../sandbox-channel.suite.ts'
+import { runTask } from '../ports/suites/sandbox-channel.suite.ts'
 import { makeSandboxSpec } from '../testing.ts'
 import { makeSandboxes } from './testing.ts'
 

@@ -1,6 +1,6 @@
-import type { Guest } from '../qemu/guest.ts'
-import { connectToGuest } from '../qemu/guest-socket.ts'
-import { SandboxError } from '../sandbox-runtime.ts'
+import type { Guest } from '../machine/guest.ts'
+import { connectToGuest } from '../machine/guest-socket.ts'
+import { SandboxError } from '../ports/sandbox-runtime.ts'
 import { type GuestLink, openLink } from './guest-link.ts'
 
 const TIMEOUT_MS = 15_000

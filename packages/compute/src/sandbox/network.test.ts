@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { closedNetwork, openNetwork } from '../sandbox-network.ts'
+import { closedNetwork, openNetwork } from '../ports/sandbox-network.ts'
 import { namesAndPolicyOf } from './network.ts'
 
 test('default: nothing, or everything that the operator allows', () => {

@@ -1,6 +1,6 @@
 import type { NameRules } from '../network/name-rules.ts'
-import { type FirewallRule, isNetwork, type NetworkPolicy } from '../network/network-policy.ts'
-import { checkNetwork, isDomain, type SandboxNetwork } from '../sandbox-network.ts'
+import { type FirewallRule, isNetwork, type NetworkPolicy } from '../ports/network-policy.ts'
+import { checkNetwork, isDomain, type SandboxNetwork } from '../ports/sandbox-network.ts'
 
 /**
  * What a sandbox may reach, as rules of its machine: what is allowed comes first. Nobody reaches a sandbox. Rules by name

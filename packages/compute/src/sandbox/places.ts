@@ -1,4 +1,4 @@
-import type { Guest } from '../qemu/guest.ts'
+import type { Guest } from '../machine/guest.ts'
 
 export interface PlacesOptions {
   /** Makes what machines run within, but for what depends on their size. */

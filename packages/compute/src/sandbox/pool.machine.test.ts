@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runTask } from '../sandbox-channel.suite.ts'
+import { runTask } from '../ports/suites/sandbox-channel.suite.ts'
 import { makeSandboxId, makeSandboxSpec } from '../testing.ts'
 import { makeSandboxes, processesOf } from './testing.ts'
 

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Guest, lastWords } from '../qemu/guest.ts'
-import type { SandboxObservation, SandboxSpec } from '../sandbox-runtime.ts'
+import { type Guest, lastWords } from '../machine/guest.ts'
+import type { SandboxObservation, SandboxSpec } from '../ports/sandbox-runtime.ts'
 import { machineAt } from './machine.ts'
 import type { SavedState } from './saved-state.ts'
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { macAddress } from '../qemu/command-line.ts'
+import { macAddress } from '../machine/command-line.ts'
 import type { GuestLink } from './guest-link.ts'
 
 /** Of randomness, as much as the kernel of a machine takes at once. */

@@ -16,9 +16,9 @@ import {
   startWorld,
   worldEgress,
 } from '../network/testing-world.ts'
-import { runTask } from '../sandbox-channel.suite.ts'
-import { closedNetwork, openNetwork, type SandboxNetwork } from '../sandbox-network.ts'
-import type { SandboxSpec } from '../sandbox-runtime.ts'
+import { closedNetwork, openNetwork, type SandboxNetwork } from '../ports/sandbox-network.ts'
+import type { SandboxSpec } from '../ports/sandbox-runtime.ts'
+import { runTask } from '../ports/suites/sandbox-channel.suite.ts'
 import { makeSandboxSpec } from '../testing.ts'
 import type { Sandboxes } from './runtime.ts'
 import { folderOf, groupsOf, makeSandboxes, PARENT, processesIn } from './testing.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunAs } from '@coinrack/host/as-user.ts'
-import { type Monitor, withMonitor } from '../qemu/monitor.ts'
+import { type Monitor, withMonitor } from '../machine/monitor.ts'
 
 /*
  * The state of a machine, memory included, as a file. QEMU writes it to a socket of ours, so that it is summed on its

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SandboxError, type SandboxSize, type SandboxSnapshot } from '../sandbox-runtime.ts'
-import { isSnapshotId } from '../sandbox-spec.ts'
+import { SandboxError, type SandboxSize, type SandboxSnapshot } from '../ports/sandbox-runtime.ts'
+import { isSnapshotId } from '../ports/sandbox-spec.ts'
 import { type SavedState, sumOf } from './saved-state.ts'
 
 /** What a machine was at one moment: the state of its memory and devices, and its disk, with their sums. */

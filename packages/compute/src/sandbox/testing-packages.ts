@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { expect } from 'vitest'
 import { serveFolder } from '../network/testing-world.ts'
-import { runTask } from '../sandbox-channel.suite.ts'
-import type { SandboxChannel, TaskRequest } from '../sandbox-channel.ts'
+import type { SandboxChannel, TaskRequest } from '../ports/sandbox-channel.ts'
+import { runTask } from '../ports/suites/sandbox-channel.suite.ts'
 
 /** Every name leads to the world's address. */
 export const INDEX_NAME = 'packages.example'

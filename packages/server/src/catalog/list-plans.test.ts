@@ -1,4 +1,4 @@
-import type { ImageStatus } from '@coinrack/compute/vps-driver.ts'
+import type { ImageStatus } from '@coinrack/compute/ports/vps-driver.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createReadiness } from '../readiness.ts'
 import { startTestService, type TestService } from '../testing.ts'

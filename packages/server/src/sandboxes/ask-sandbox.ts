@@ -1,5 +1,5 @@
-import type { SandboxChannel } from '@coinrack/compute/sandbox-channel.ts'
-import { SandboxError, type SandboxErrorCode } from '@coinrack/compute/sandbox-runtime.ts'
+import type { SandboxChannel } from '@coinrack/compute/ports/sandbox-channel.ts'
+import { SandboxError, type SandboxErrorCode } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import type { ErrorCode } from '@coinrack/contract/errors.ts'
 import type { NextStep } from '@coinrack/contract/wire.ts'
 import { OperationError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import type { TaskOffsets, TaskOutput } from '@coinrack/compute/sandbox-channel.ts'
+import type { TaskOffsets, TaskOutput } from '@coinrack/compute/ports/sandbox-channel.ts'
 import type { Handler } from '../handler.ts'
 import { askSandbox } from './ask-sandbox.ts'
 import { shownEnd, textOf, wholeBytes } from './task-output.ts'

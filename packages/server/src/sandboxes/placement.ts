@@ -1,4 +1,4 @@
-import type { SandboxCapacity, SandboxSize } from '@coinrack/compute/sandbox-runtime.ts'
+import type { SandboxCapacity, SandboxSize } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
 import { lockPlacement } from '../lock-placement.ts'

@@ -1,4 +1,4 @@
-import type { SandboxObservation } from '@coinrack/compute/sandbox-runtime.ts'
+import type { SandboxObservation } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import type { SandboxRow } from './sandbox-store.ts'
 
 /** The next thing to do about a sandbox. */

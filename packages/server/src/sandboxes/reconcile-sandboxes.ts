@@ -1,4 +1,4 @@
-import type { SandboxObservation } from '@coinrack/compute/sandbox-runtime.ts'
+import type { SandboxObservation } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import type { Services } from '../services.ts'
 import { createSnapshotMaker } from './reconcile-snapshots.ts'
 import { expireSandboxes, goneOf, sandboxesInWork, sandboxesThere } from './sandbox-store.ts'

@@ -1,4 +1,4 @@
-import { SandboxError } from '@coinrack/compute/sandbox-runtime.ts'
+import { SandboxError } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { announce } from '../database/changes.ts'
 import type { Services } from '../services.ts'
 import { sandboxesOf } from './placement.ts'

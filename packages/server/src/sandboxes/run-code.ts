@@ -1,4 +1,4 @@
-import type { SandboxChannel } from '@coinrack/compute/sandbox-channel.ts'
+import type { SandboxChannel } from '@coinrack/compute/ports/sandbox-channel.ts'
 import type { Handler } from '../handler.ts'
 import { askSandbox } from './ask-sandbox.ts'
 import { runTask } from './run-task.ts'

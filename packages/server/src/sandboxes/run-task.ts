@@ -5,7 +5,7 @@ import {
   type TaskOffsets,
   type TaskOutput,
   type TaskRequest,
-} from '@coinrack/compute/sandbox-channel.ts'
+} from '@coinrack/compute/ports/sandbox-channel.ts'
 import { OperationError } from '../errors.ts'
 import type { OutputStream } from '../handler.ts'
 import type { Services } from '../services.ts'

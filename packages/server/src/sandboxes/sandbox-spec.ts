@@ -1,5 +1,5 @@
-import type { SandboxNetwork } from '@coinrack/compute/sandbox-network.ts'
-import type { SandboxSpec } from '@coinrack/compute/sandbox-runtime.ts'
+import type { SandboxNetwork } from '@coinrack/compute/ports/sandbox-network.ts'
+import type { SandboxSpec } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import type { Services } from '../services.ts'
 import type { NetworkJson, SandboxRow } from './sandbox-store.ts'
 

@@ -1,4 +1,4 @@
-import { SandboxError } from '@coinrack/compute/sandbox-runtime.ts'
+import { SandboxError } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { expectBooksToBalance } from '../ledger/testing.ts'
 import { startTestService, type TestService } from '../testing.ts'

@@ -1,4 +1,4 @@
-import type { SandboxCapacity } from '@coinrack/compute/sandbox-runtime.ts'
+import type { SandboxCapacity } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import { OperationError } from '../errors.ts'
 import type { Call } from '../handler.ts'

@@ -4,7 +4,7 @@ import {
   type SandboxObservation,
   type SandboxRuntime,
   type SandboxSpec,
-} from '@coinrack/compute/sandbox-runtime.ts'
+} from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { announce } from '../database/changes.ts'
 import { inTransaction, type Transaction } from '../database/transaction.ts'
 import { lockBalance } from '../ledger/balance.ts'

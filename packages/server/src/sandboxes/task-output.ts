@@ -1,4 +1,4 @@
-import type { TaskEnd } from '@coinrack/compute/sandbox-channel.ts'
+import type { TaskEnd } from '@coinrack/compute/ports/sandbox-channel.ts'
 
 /**
  * How many of these bytes are whole characters of UTF-8: what is after them may be the beginning of one. Bytes that

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix'
-import { GuestError } from '@coinrack/compute/guest-channel.ts'
+import { GuestError } from '@coinrack/compute/ports/guest-channel.ts'
 import type { ErrorOptions } from '../errors.ts'
 import { stateRefusal } from './state-refusal.ts'
 import type { VpsStatus } from './vps-store.ts'

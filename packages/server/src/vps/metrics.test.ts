@@ -1,4 +1,4 @@
-import type { VpsObservation } from '@coinrack/compute/vps-driver.ts'
+import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
 import { expect, test } from 'vitest'
 import { metricsOf, type Sample } from './metrics.ts'
 

@@ -1,4 +1,4 @@
-import type { VpsObservation } from '@coinrack/compute/vps-driver.ts'
+import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
 import type { NewestUsage } from './meter/sample-machines.ts'
 import type { Metrics } from './vps-store.ts'
 

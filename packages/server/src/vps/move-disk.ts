@@ -1,4 +1,4 @@
-import { DriverError } from '@coinrack/compute/vps-driver.ts'
+import { DriverError } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../database/changes.ts'
 import { inTransaction, type Transaction } from '../database/transaction.ts'
 import { post } from '../ledger/post.ts'

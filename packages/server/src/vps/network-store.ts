@@ -1,4 +1,4 @@
-import { type FirewallPolicy, type OpenPort, openPolicy } from '@coinrack/compute/network/network-policy.ts'
+import { type FirewallPolicy, type OpenPort, openPolicy } from '@coinrack/compute/ports/network-policy.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 
 export interface NetworkRow {

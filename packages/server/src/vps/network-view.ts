@@ -1,4 +1,4 @@
-import type { FirewallRule, OpenPort } from '@coinrack/compute/network/network-policy.ts'
+import type { FirewallRule, OpenPort } from '@coinrack/compute/ports/network-policy.ts'
 import type { NetworkRow } from './network-store.ts'
 
 /** The firewall as its owner sees it. */

@@ -1,4 +1,4 @@
-import type { VpsObservation } from '@coinrack/compute/vps-driver.ts'
+import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
 import { describe, expect, test } from 'vitest'
 import { MOST_ATTEMPTS, PROVISIONING_LIMIT_MS, planVps, type Step } from './plan-vps.ts'
 

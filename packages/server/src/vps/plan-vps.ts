@@ -1,4 +1,4 @@
-import type { VpsObservation } from '@coinrack/compute/vps-driver.ts'
+import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
 import type { VpsRow } from './vps-store.ts'
 
 /** What the reconciler does next with one VPS. */

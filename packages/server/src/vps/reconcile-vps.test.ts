@@ -1,4 +1,4 @@
-import type { VpsDriver } from '@coinrack/compute/vps-driver.ts'
+import type { VpsDriver } from '@coinrack/compute/ports/vps-driver.ts'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../ledger/testing.ts'

@@ -3,7 +3,7 @@ import {
   type DriverErrorCode,
   type VpsObservation,
   type VpsSpec,
-} from '@coinrack/compute/vps-driver.ts'
+} from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../services.ts'

@@ -1,4 +1,4 @@
-import type { ImageStatus } from '@coinrack/compute/vps-driver.ts'
+import type { ImageStatus } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../database/changes.ts'
 import { type CallToPrepare, type Handler, preparedHandler } from '../handler.ts'
 import { type OfferedImage, offeredAmong } from '../os-images.ts'

@@ -1,4 +1,4 @@
-import type { VpsSnapshots } from '@coinrack/compute/snapshot.ts'
+import type { VpsSnapshots } from '@coinrack/compute/ports/snapshot.ts'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Services } from '../services.ts'

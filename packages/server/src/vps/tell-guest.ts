@@ -1,5 +1,5 @@
-import { GuestError } from '@coinrack/compute/guest-channel.ts'
-import type { VpsObservation } from '@coinrack/compute/vps-driver.ts'
+import { GuestError } from '@coinrack/compute/ports/guest-channel.ts'
+import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../database/changes.ts'
 import type { Services } from '../services.ts'
 import { keepHostname, keepNextPassword, updateVps, type VpsRow } from './vps-store.ts'

@@ -1,4 +1,4 @@
-import { isGzip, userDataBytes } from '@coinrack/compute/user-data.ts'
+import { isGzip, userDataBytes } from '@coinrack/compute/ports/user-data.ts'
 import { loadAll, YAML11_SCHEMA, YAMLException } from 'js-yaml'
 import type { ErrorOptions } from '../errors.ts'
 

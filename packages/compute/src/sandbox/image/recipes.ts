@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { RecipeBook } from '../../images/recipe.ts'
-import type { CodeLanguage } from '../../sandbox-channel.ts'
+import type { CodeLanguage } from '../../ports/sandbox-channel.ts'
 
 /** What a sandbox begins as. */
 export interface SandboxTemplate {

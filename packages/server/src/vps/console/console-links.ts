@@ -1,4 +1,4 @@
-import type { ConsoleType } from '@coinrack/compute/console.ts'
+import type { ConsoleType } from '@coinrack/compute/ports/console.ts'
 import type { Queryable } from '../../database/transaction.ts'
 import { mayOperate } from '../../may-operate.ts'
 import { sha256 } from '../../sealer.ts'

@@ -1,5 +1,5 @@
-import type { GuestUsage } from '@coinrack/compute/guest-channel.ts'
-import type { VpsObservation } from '@coinrack/compute/vps-driver.ts'
+import type { GuestUsage } from '@coinrack/compute/ports/guest-channel.ts'
+import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
 
 /** Counters of a machine since it was started; null where the driver does not count. */
 export interface Counters {

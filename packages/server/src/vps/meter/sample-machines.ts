@@ -1,4 +1,4 @@
-import type { GuestUsage } from '@coinrack/compute/guest-channel.ts'
+import type { GuestUsage } from '@coinrack/compute/ports/guest-channel.ts'
 import type { Services } from '../../services.ts'
 import { levels } from './levels.ts'
 import { type Counters, countersOf, type Used, usedSince } from './meter-delta.ts'

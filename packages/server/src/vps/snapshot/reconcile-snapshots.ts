@@ -1,4 +1,4 @@
-import { DriverError } from '@coinrack/compute/vps-driver.ts'
+import { DriverError } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../../database/changes.ts'
 import type { Services } from '../../services.ts'
 import { nextStatus, type SnapshotOutcome, workOf } from './snapshot-state.ts'

@@ -1,4 +1,4 @@
-import type { SnapshotTaken } from '@coinrack/compute/snapshot.ts'
+import type { SnapshotTaken } from '@coinrack/compute/ports/snapshot.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
 import type { KeptSystem } from './kept-system.ts'
 import type { SnapshotStatus } from './snapshot-state.ts'

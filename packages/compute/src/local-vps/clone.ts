@@ -1,0 +1,124 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { chown, type FileHandle, link, open, rm, writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stopDetached } from '@coinrack/host/detached-process.ts'
+import { writeMbr } from '../machine/disk.ts'
+import {
+  type Guest,
+  type GuestRecord,
+  INHERITED_STATE,
+  type StartOptions,
+  startGuest,
+} from '../machine/guest.ts'
+import { type Monitor, withMonitor } from '../machine/monitor.ts'
+import type { Template } from '../machine/template-store.ts'
+import type { VpsSpec } from '../ports/vps-driver.ts'
+import { runScript } from './agent-script.ts'
+import { PERSONALISE, personalInput } from './personalise.ts'
+import { noSeed } from './seed.ts'
+
+const GIB = 1024 ** 3
+const POLL_MS = 10
+const SCRIPT_POLL_MS = 100
+const RESUME_TIMEOUT_MS = 30_000
+
+export interface CloneOptions {
+  /** Makes what QEMU runs within, and says how it is started there. */
+  surround(): Promise<Omit<StartOptions, 'template'>>
+  mbr: string
+  clock: { now(): Date }
+  /** For the clone to become a machine of its own. */
+  timeoutMs: number
+}
+
+/**
+ * Makes the machine as a clone of a template that runs, and makes it one of its own, up to an SSH server that answers.
+ * The caller holds the machine's lock. Cut short anywhere, it leaves the machine's mark, and `undoClone` removes what
+ * there is: a clone that is not certainly personalised is never handed out.
+ */
+export async function makeClone(
+  guest: Guest,
+  spec: VpsSpec,
+  record: GuestRecord,
+  template: Template,
+  options: CloneOptions,
+): Promise<void> {
+  await writeFile(guest.cloneMark, '')
+  const start = await options.surround()
+  await layOut(guest, spec, template, { mbr: options.mbr, user: start.user })
+  const state = await openState(guest, template.state)
+  try {
+    const files = { memory: template.memory.descriptor, state: state.fd }
+    await startGuest(guest, record, { ...start, template: files })
+  } finally {
+    await state.close()
+  }
+  await resume(guest, spec.diskGb)
+  const now = options.clock.now()
+  const facts = { ...spec, personality: spec, now, randomBytes, randomUuid: randomUUID }
+  await runScript(guest.agent, PERSONALISE, {
+    ...personalInput(facts),
+    timeoutMs: options.timeoutMs,
+    longestPollMs: SCRIPT_POLL_MS,
+  })
+  await rm(guest.cloneMark)
+}
+
+/** Removes a clone that was begun: afterwards the machine can be made in another way. Does nothing without one. */
+export async function undoClone(guest: Guest): Promise<void> {
+  await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
+  for (const path of [guest.disk, partOf(guest), guest.seed, guest.state]) await rm(path, { force: true })
+  // Last, since it says that the rest is to be removed.
+  await rm(guest.cloneMark, { force: true })
+}
+
+const partOf = ({ disk }: Guest) => `${disk}.clone`
+
+async function layOut(
+  guest: Guest,
+  { diskGb }: VpsSpec,
+  template: Template,
+  { mbr, user }: { mbr: string; user: StartOptions['user'] },
+): Promise<void> {
+  const part = partOf(guest)
+  await writeFile(guest.seed, noSeed(), { mode: 0o600 })
+  await writeFile(part, template.disk, { mode: 0o600 })
+  await writeMbr(part, { mbr, diskGb })
+  if (user) for (const path of [part, guest.seed]) await chown(path, user.uid, user.gid)
+  await link(part, guest.disk)
+  await rm(part)
+}
+
+/** The template's state as a file of this clone alone, which nobody else can reach by a name. */
+async function openState({ state: path }: Guest, state: Buffer): Promise<FileHandle> {
+  await writeFile(path, state, { mode: 0o600 })
+  const file = await open(path)
+  await rm(path)
+  return file
+}
+
+/** Lets a QEMU that waits for it have the template's state; the machine runs as soon as it has it. */
+async function resume(guest: Guest, diskGb: number): Promise<void> {
+  await withMonitor(
+    guest.monitor,
+    async (monitor) => {
+      const { execute } = monitor
+      await ignoreShared(monitor, true)
+      await execute('migrate-incoming', { uri: INHERITED_STATE })
+      for (let waited = 0; ; waited += POLL_MS) {
+        const { status } = await execute<{ status: string }>('query-status')
+        if (status === 'running') break
+        if (waited >= RESUME_TIMEOUT_MS) throw new Error(`A clone did not wake: ${status}`)
+        await sleep(POLL_MS)
+      }
+      // It would be part of each snapshot of the machine, and asked for when that is loaded.
+      await ignoreShared(monitor, false)
+      await execute('block_resize', { device: 'root', size: diskGb * GIB })
+    },
+    { timeoutMs: RESUME_TIMEOUT_MS },
+  )
+}
+
+/** Whether memory that is a file stays out of what is saved and loaded. */
+export const ignoreShared = ({ execute }: Monitor, state: boolean) =>
+  execute('migrate-set-capabilities', { capabilities: [{ capability: 'x-ignore-shared', state }] })

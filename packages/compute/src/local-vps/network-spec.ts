@@ -1,0 +1,21 @@
+import { macAddress } from '../machine/command-line.ts'
+import { type Guest, type GuestRecord, readNetworkPolicy } from '../machine/guest.ts'
+import type { NetworkSpec } from '../network/machine-networks.ts'
+import { DriverError } from '../ports/vps-driver.ts'
+import { listenAddress } from './ssh-banner.ts'
+
+/** What a machine's network is to be, from what is kept of the machine. */
+export async function networkSpecOf(
+  guest: Guest,
+  { sshAddress, addresses }: GuestRecord,
+): Promise<NetworkSpec> {
+  return {
+    macAddress: macAddress(guest.id),
+    listen: addresses?.ipv4 ? undefined : listenAddress(sshAddress),
+    addresses,
+    policy: await readNetworkPolicy(guest),
+  }
+}
+
+export const unsupported = () =>
+  new DriverError('unsupported', 'This host allows machines no networks of their own')

@@ -1,0 +1,90 @@
+import { RESOLVER } from '../network/addresses.ts'
+import type { BootChange, VpsSpec } from '../ports/vps-driver.ts'
+import { GUEST_NETWORK_FILE, guestNetworkFile } from './guest-network-file.ts'
+import { makeTar, type TarEntry } from './tar.ts'
+import { userDataFiles } from './user-data.ts'
+
+const SEED_UNIT_BYTES = 64 * 1024
+const RESOLVER_FILE = 'etc/resolv.conf'
+const SET_UP_BY_CLOUD_INIT = [RESOLVER_FILE, GUEST_NETWORK_FILE]
+
+/**
+ * Root logs in by key and password, and the server has the one key that clients can verify. It is the file in which
+ * cloud-init sets what user data says of passwords (`ssh_pwauth`).
+ */
+const SSH_SETTINGS = {
+  path: 'etc/ssh/sshd_config.d/50-cloud-init.conf',
+  mode: 0o600,
+  content: 'PermitRootLogin yes\nPasswordAuthentication yes\nHostKey /etc/ssh/ssh_host_ed25519_key\n',
+}
+
+/** What a machine's seed says of it. */
+export type Personality = Pick<
+  VpsSpec,
+  'id' | 'hostname' | 'sshAuthorizedKeys' | 'rootPasswordHash' | 'sshHostKey' | 'addresses' | 'userData'
+>
+
+/** The seed disk of a machine: a tar of the files that its first boot lays over the image. */
+export const makeSeed = (personality: Personality, mtime: Date): Buffer =>
+  makeTar([...personalFiles(personality), ...userDataFiles(personality)], { mtime, size: SEED_UNIT_BYTES })
+
+/**
+ * The seed of a machine from an image of somebody else: what only we know. Network and user data are cloud-init's.
+ */
+export function makeForeignSeed(personality: Personality, mtime: Date): Buffer {
+  const files = personalFiles(personality).filter(({ path }) => !SET_UP_BY_CLOUD_INIT.includes(path))
+  return makeTar([...files, SSH_SETTINGS], { mtime, size: SEED_UNIT_BYTES })
+}
+
+/** The seed of a machine that has none: as one that was consumed. */
+export const noSeed = (): Buffer => Buffer.alloc(SEED_UNIT_BYTES)
+
+/** The files that make a copy of an image one particular machine. */
+export function personalFiles(personality: Personality): TarEntry[] {
+  const { hostname, sshAuthorizedKeys, rootPasswordHash, sshHostKey, addresses } = personality
+  const lines = (...text: string[]) => `${text.join('\n')}\n`
+  return [
+    { path: 'etc/hostname', mode: 0o644, content: lines(hostname) },
+    {
+      path: 'etc/hosts',
+      mode: 0o644,
+      content: lines(
+        '127.0.0.1 localhost',
+        `127.0.1.1 ${namesOf(hostname)}`,
+        '::1 localhost ip6-localhost ip6-loopback',
+      ),
+    },
+    { path: RESOLVER_FILE, mode: 0o644, content: lines(`nameserver ${RESOLVER}`) },
+    { path: GUEST_NETWORK_FILE, mode: 0o644, content: guestNetworkFile(addresses) },
+    { path: 'etc/ssh/ssh_host_ed25519_key', mode: 0o600, content: lines(sshHostKey.privateKey.trim()) },
+    { path: 'etc/ssh/ssh_host_ed25519_key.pub', mode: 0o644, content: lines(sshHostKey.publicKey.trim()) },
+    { path: 'root/.ssh/', mode: 0o700 },
+    { path: 'root/.ssh/authorized_keys', mode: 0o600, content: lines(...sshAuthorizedKeys) },
+    { path: 'run/coinrack/', mode: 0o700 },
+    { path: 'run/coinrack/root-password-hash', mode: 0o600, content: lines(rootPasswordHash) },
+  ]
+}
+
+/**
+ * What a later boot takes over: a tar as of the first one, with less in it. The guest's first-boot program reads it the
+ * same way, and wipes it.
+ */
+export function makeChangeSeed({ hostname, rootPasswordHash }: BootChange, mtime: Date): Buffer {
+  return makeTar(
+    [
+      { path: 'etc/hostname', mode: 0o644, content: `${hostname}\n` },
+      { path: 'run/coinrack/', mode: 0o700 },
+      { path: 'run/coinrack/root-password-hash', mode: 0o600, content: `${rootPasswordHash}\n` },
+    ],
+    { mtime, size: SEED_UNIT_BYTES },
+  )
+}
+
+/** The names of a machine in its /etc/hosts: the whole one, and its first label. */
+export function namesOf(hostname: string): string {
+  const shortName = hostname.split('.')[0]!
+  return shortName === hostname ? hostname : `${hostname} ${shortName}`
+}
+
+/** Whether the guest has consumed its seed: it overwrites it with zeros as its last step. */
+export const isWiped = (seed: Uint8Array) => seed.every((byte) => byte === 0)
