@@ -67,6 +67,38 @@ describe('arrows between packages', () => {
   })
 })
 
+describe('arrows inside compute', () => {
+  const inCompute = (path: string) => /^packages\/compute\/src\/(.+)$/.exec(path)?.[1]
+  const roomOf = (path: string) => path.split('/')[0]!
+  /** What each room may import beside itself. */
+  const mayImport: Record<string, string[]> = {
+    ports: [],
+    images: ['ports'],
+    network: ['ports'],
+    machine: ['network', 'images', 'ports'],
+    'local-vps': ['machine', 'network', 'images', 'ports'],
+    sandbox: ['machine', 'network', 'images', 'ports'],
+    fake: ['ports'],
+  }
+  const sources = product.filter(({ path }) => inCompute(path))
+
+  test.each(Object.entries(mayImport))('%s imports itself and %j', (room, allowed) => {
+    const wrong = sources
+      .filter(({ path }) => roomOf(inCompute(path)!) === room)
+      .flatMap((source) => importsOf(source).map((written) => ({ path: source.path, written })))
+      .flatMap(({ path, written }) => {
+        const to = inCompute(resolveImport(path, written) ?? '')
+        return to && ![room, ...allowed].includes(roomOf(to)) ? [`${path} -> ${to}`] : []
+      })
+    expect(wrong).toEqual([])
+  })
+
+  test('every file is in a room', () => {
+    const outside = sources.filter(({ path }) => !(roomOf(inCompute(path)!) in mayImport))
+    expect(outside.map(({ path }) => path)).toEqual([])
+  })
+})
+
 describe('arrows inside the server', () => {
   const slices = [
     'account',

@@ -1,5 +1,5 @@
-import { type OsImage, osImages } from '@coinrack/compute/images/catalog.ts'
-import type { ImageStatus } from '@coinrack/compute/ports/vps-driver.ts'
+import { osImages } from '@coinrack/compute/images/catalog.ts'
+import type { ImageStatus, OsImage } from '@coinrack/compute/ports/vps-driver.ts'
 
 export interface OfferedImage extends OsImage {
   /** Machines can be made from it now. */

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { oneAtATime } from '../../../host/src/one-at-a-time.ts'
-import { osImages } from '../images/catalog.ts'
+import { oneAtATime } from '@coinrack/host/one-at-a-time.ts'
 import { checkPolicy, type NetworkPolicy, openPolicy } from '../ports/network-policy.ts'
 import {
   type BootChange,
@@ -71,9 +70,11 @@ export interface FakeDriver extends VpsDriver {
   adopt(id: string, machine: FakeMachine): void
 }
 
+const IMAGES = ['debian-12', 'debian-13']
+
 export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
   const { clock, bootMs = 0, hasOwnNetworks = true } = options
-  const images = options.images ?? osImages.map(({ slug }) => ({ slug, state: 'ready' as const }))
+  const images = options.images ?? IMAGES.map((slug) => ({ slug, state: 'ready' as const }))
   const machines = new Map<string, FakeMachine>()
   const calls: string[] = []
   const failures = new Map<string, number>()

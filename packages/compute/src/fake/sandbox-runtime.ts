@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { oneAtATime } from '../../../host/src/one-at-a-time.ts'
+import { oneAtATime } from '@coinrack/host/one-at-a-time.ts'
 import { checkNetwork, closedNetwork, type SandboxNetwork } from '../ports/sandbox-network.ts'
 import {
   type SandboxCapacity,

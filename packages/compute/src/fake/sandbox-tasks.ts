@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { oneAtATime } from '../../../host/src/one-at-a-time.ts'
+import { oneAtATime } from '@coinrack/host/one-at-a-time.ts'
 import {
   type CodeLanguage,
   OUTPUT_BYTES,

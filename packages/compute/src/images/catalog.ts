@@ -1,13 +1,4 @@
-/** An operating system that a machine can be made from. */
-export interface OsImage {
-  slug: string
-  /** The number that orders name it by: given once, for ever. */
-  osId: number
-  name: string
-  distribution: string
-  version: string
-  arch: 'x86_64'
-}
+import type { OsImage } from '../ports/vps-driver.ts'
 
 /** One that is built here, from Debian's packages. */
 export interface DebianImage extends OsImage {

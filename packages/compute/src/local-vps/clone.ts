@@ -10,7 +10,8 @@ import {
   type StartOptions,
   startGuest,
 } from '../machine/guest.ts'
-import { type Monitor, withMonitor } from '../machine/monitor.ts'
+import { withMonitor } from '../machine/monitor.ts'
+import { ignoreShared } from '../machine/saving.ts'
 import type { Template } from '../machine/template-store.ts'
 import type { VpsSpec } from '../ports/vps-driver.ts'
 import { runScript } from './agent-script.ts'
@@ -118,7 +119,3 @@ async function resume(guest: Guest, diskGb: number): Promise<void> {
     { timeoutMs: RESUME_TIMEOUT_MS },
   )
 }
-
-/** Whether memory that is a file stays out of what is saved and loaded. */
-export const ignoreShared = ({ execute }: Monitor, state: boolean) =>
-  execute('migrate-set-capabilities', { capabilities: [{ capability: 'x-ignore-shared', state }] })

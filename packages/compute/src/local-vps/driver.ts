@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { stopDetached } from '@coinrack/host/detached-process.ts'
 import { isFreePort } from '@coinrack/host/free-port.ts'
-import { oneAtATime } from '../../../host/src/one-at-a-time.ts'
+import { oneAtATime } from '@coinrack/host/one-at-a-time.ts'
 import { osImages } from '../images/catalog.ts'
 import { diskImages } from '../images/disk-images.ts'
 import { createImageStore } from '../images/image-store.ts'
@@ -40,6 +40,7 @@ import { hostAcceleration } from '../machine/host-acceleration.ts'
 import { hostCapacity, listMachines, whileRoomLasts } from '../machine/host-capacity.ts'
 import { hostClockOptions } from '../machine/host-clock.ts'
 import { createJail, rightsFor } from '../machine/jail.ts'
+import { isMachineId } from '../machine/machine-id.ts'
 import { createMachineUsers, defaultUserIds, giveFolder, type UserIds } from '../machine/machine-users.ts'
 import { measureDisk, measureProcess } from '../machine/measure.ts'
 import { createMachineNetworks } from '../network/machine-networks.ts'
@@ -58,16 +59,13 @@ import { powerActions } from './power-actions.ts'
 import { rescueArranger } from './rescue.ts'
 import { makeChangeSeed } from './seed.ts'
 import { createQemuSnapshots } from './snapshots.ts'
-import { checkBootChange, checkSpec, isMachineId } from './spec.ts'
+import { checkBootChange, checkSpec } from './spec.ts'
 import { listenAddress, localAddress } from './ssh-banner.ts'
 import { sshWatch } from './ssh-watch.ts'
 
 export interface QemuDriverOptions
   extends Pick<MachineMakerOptions, 'instant' | 'templateNiceness' | 'cloneTimeoutMs'> {
-  /**
-   * With `machines/`, disks that are kept after them in `kept-disks/`, what both grew from in `base-images/`, and images
-   * that were added in `added-images/`: can be moved as a whole.
-   */
+  /** With `machines/`, `kept-disks/`, `base-images/` and `added-images/`: can be moved as a whole. */
   dataFolder: string
   /** Built images and probe verdicts: may be emptied at any time. */
   cacheFolder: string

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { oneAtATime } from '../../../host/src/one-at-a-time.ts'
+import { oneAtATime } from '@coinrack/host/one-at-a-time.ts'
 import { guestFiles } from '../machine/command-line.ts'
+import { isMachineId } from '../machine/machine-id.ts'
 import { type ExecResult, type GuestChannel, GuestError, OUTPUT_BYTES } from '../ports/guest-channel.ts'
 import { readUsage } from '../ports/guest-usage.ts'
 import { type AgentOptions, askAgent, type RunOutput, readByAgent, runInGuest } from './guest-agent.ts'
@@ -15,7 +16,6 @@ import {
   writeAtScript,
 } from './guest-scripts.ts'
 import { namesOf } from './seed.ts'
-import { isMachineId } from './spec.ts'
 
 export interface GuestChannelOptions {
   /** As of the driver. */

@@ -1,5 +1,5 @@
 import { GATEWAY, GATEWAY6, GUEST_ADDRESS, GUEST_PREFIX_LENGTH } from '../network/addresses.ts'
-import type { OwnAddresses } from '../network/own-addresses.ts'
+import type { OwnAddresses } from '../ports/vps-driver.ts'
 
 export const GUEST_NETWORK_FILE = 'etc/systemd/network/10-uplink.network'
 

@@ -10,13 +10,13 @@ import {
   runningPid,
   writeRecord,
 } from '../machine/guest.ts'
+import { isMachineId } from '../machine/machine-id.ts'
 import { giveFolder, makeFolder, takeFolderBack } from '../machine/machine-users.ts'
 import type { KeptDisks } from '../ports/kept-disks.ts'
 import type { SnapshotTaken } from '../ports/snapshot.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 import { freezeFileSystems } from './file-systems.ts'
 import { changeSnapshot, isSound, tagsIn } from './snapshot-disk.ts'
-import { isMachineId } from './spec.ts'
 
 /** A disk of somebody else's image is kept with what its cloud-init looks for at every boot. */
 type Files = Record<'folder' | 'disk' | 'cidata' | 'record', string>

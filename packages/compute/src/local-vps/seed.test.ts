@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { expect, test } from 'vitest'
+import { isWiped } from '../machine/wiped-seed.ts'
 import { makeSpec } from '../testing.ts'
-import { isWiped, makeForeignSeed, makeSeed } from './seed.ts'
+import { makeForeignSeed, makeSeed } from './seed.ts'
 import { makeTar } from './tar.ts'
 
 const mtime = new Date('2030-01-01T00:00:00Z')

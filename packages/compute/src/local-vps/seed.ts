@@ -85,6 +85,3 @@ export function namesOf(hostname: string): string {
   const shortName = hostname.split('.')[0]!
   return shortName === hostname ? hostname : `${hostname} ${shortName}`
 }
-
-/** Whether the guest has consumed its seed: it overwrites it with zeros as its last step. */
-export const isWiped = (seed: Uint8Array) => seed.every((byte) => byte === 0)

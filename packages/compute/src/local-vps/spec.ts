@@ -1,16 +1,13 @@
 import { isIPv4 } from 'node:net'
+import { isMachineId } from '../machine/machine-id.ts'
 import { areAddresses } from '../network/own-addresses.ts'
 import { type BootChange, DriverError, type VpsSpec } from '../ports/vps-driver.ts'
 
-const ID = /^vps_[0-9a-hjkmnp-tv-z]{26}$/
 const HOSTNAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 /** What may stand in a line of /etc/shadow. */
 const PASSWORD_HASH = /^\$6\$[a-zA-Z0-9./$=]+$/
 const MIN_MEMORY_MB = 256
 const MAX_USER_DATA_BYTES = 64 * 1024
-
-/** An id becomes the name of a folder, so nothing else may pass. */
-export const isMachineId = (id: string) => ID.test(id)
 
 /**
  * Throws DriverError `spec_invalid` for a spec that could not become a working machine, or whose text would end up

@@ -51,6 +51,9 @@ export const guestFiles = {
   serialLog: 'serial.log',
 } as const
 
+/** Sockets of a machine that is nothing but a sandbox. */
+export const sandboxSockets = { monitor: 'run/control.sock', agent: 'run/work.sock' } as const
+
 export const SEED_SERIAL = 'coinrack-seed'
 export const QEMU = 'qemu-system-x86_64'
 

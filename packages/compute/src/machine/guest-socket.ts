@@ -1,8 +1,7 @@
 import { chownSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { connect, Socket } from 'node:net'
 import { basename, dirname, join } from 'node:path'
-import { sandboxFiles } from '../sandbox/command-line.ts'
-import { guestFiles } from './command-line.ts'
+import { guestFiles, sandboxSockets } from './command-line.ts'
 
 /*
  * QEMU makes its sockets in a folder that is its user's while it starts. A QEMU that a guest has taken over could put a
@@ -13,7 +12,7 @@ import { guestFiles } from './command-line.ts'
 /** What is there together: a socket's name says which. */
 const NAMES = [
   [guestFiles.monitor, guestFiles.console, guestFiles.screen, guestFiles.agent],
-  [sandboxFiles.monitor, sandboxFiles.agent],
+  [sandboxSockets.monitor, sandboxSockets.agent],
 ].map((paths) => paths.map((path) => basename(path)))
 
 /** Connects to a socket of a machine's QEMU. One that is not there, or no socket, is an error of the connection. */

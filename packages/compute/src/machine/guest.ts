@@ -8,13 +8,13 @@ import {
   startDetached,
   stopDetached,
 } from '@coinrack/host/detached-process.ts'
-import { isWiped } from '../local-vps/seed.ts'
-import type { OwnAddresses } from '../network/own-addresses.ts'
 import { type NetworkPolicy, openPolicy } from '../ports/network-policy.ts'
+import type { OwnAddresses } from '../ports/vps-driver.ts'
 import { DriverError, type SshAddress } from '../ports/vps-driver.ts'
 import type { Accelerator, GuestNetwork } from './command-line.ts'
 import { guestArguments, guestFiles, QEMU } from './command-line.ts'
 import { withMonitor } from './monitor.ts'
+import { isWiped } from './wiped-seed.ts'
 
 /** What the next start of a machine needs. No secret: those are in the seed alone, until the guest has wiped it. */
 export interface GuestRecord {

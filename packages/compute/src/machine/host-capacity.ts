@@ -1,10 +1,10 @@
 import { mkdir, readdir, statfs } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { CommandError } from '@coinrack/host/run-command.ts'
-import { isMachineId } from '../local-vps/spec.ts'
 import { DriverError, type VpsCapacity } from '../ports/vps-driver.ts'
 import { allocatedBytes } from './disk.ts'
 import { guestAt } from './guest.ts'
+import { isMachineId } from './machine-id.ts'
 
 const GIB = 1024 ** 3
 const MIB = 1024 ** 2

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { chmod, chown, lchown, mkdir, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { RunAs } from '@coinrack/host/as-user.ts'
+import { hostClaims } from '@coinrack/host/host-claims.ts'
 import { DriverError } from '../ports/vps-driver.ts'
-import { hostClaims } from './host-claims.ts'
 
 /*
  * Each machine's QEMU runs as a user that nothing else runs as and that no file knows but the machine's own. The user

@@ -4,15 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import {
-  buildTemplate,
-  sha256,
-  type TemplateOptions,
-  type TemplateRecord,
-  type TemplateShape,
-  templateKey,
-} from '../local-vps/template.ts'
+import { buildTemplate, type TemplateShape, templateKey } from '../local-vps/template.ts'
 import { QEMU } from './command-line.ts'
+import { sha256, type TemplateOptions, type TemplateRecord } from './saving.ts'
 import { sealMemory } from './sealed-memory.ts'
 import { createTemplateStore, judgeTemplate, type Template } from './template-store.ts'
 

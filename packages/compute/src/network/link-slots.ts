@@ -1,4 +1,4 @@
-import { hostClaims } from '../machine/host-claims.ts'
+import { hostClaims } from '@coinrack/host/host-claims.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 import { HIGHEST_SLOT } from './addresses.ts'
 

@@ -3,7 +3,7 @@ import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandError, runCommand } from '@coinrack/host/run-command.ts'
 import { type NetworkPolicy, openPolicy } from '../ports/network-policy.ts'
-import { DriverError, type SshAddress } from '../ports/vps-driver.ts'
+import { DriverError, type OwnAddresses, type SshAddress } from '../ports/vps-driver.ts'
 import {
   GATEWAY,
   linkAddresses,
@@ -37,13 +37,7 @@ import {
   writeNameRules,
 } from './name-resolver.ts'
 import { forgetOthers, type NameRules, nameTable } from './name-rules.ts'
-import {
-  type AddressRouting,
-  addressesAt,
-  changeAddresses,
-  GATEWAY_TABLE,
-  type OwnAddresses,
-} from './own-addresses.ts'
+import { type AddressRouting, addressesAt, changeAddresses, GATEWAY_TABLE } from './own-addresses.ts'
 import { withTap } from './take-tap.ts'
 
 /** One machine as its network sees it. */

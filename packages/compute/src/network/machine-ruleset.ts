@@ -5,9 +5,9 @@ import {
   type PortSpan,
   parsePorts,
 } from '../ports/network-policy.ts'
+import type { OwnAddresses } from '../ports/vps-driver.ts'
 import { GATEWAY, GATEWAY6, GUEST_ADDRESS, RESOLVER, TAP, UPLINK } from './addresses.ts'
 import { ALLOWED_SETS, DENIED_SETS, nameTable } from './name-rules.ts'
-import type { OwnAddresses } from './own-addresses.ts'
 import { GLOBAL_UNICAST, specialNetworks4, specialNetworks6 } from './special-networks.ts'
 
 /** What an operator forbids every machine, and where names are resolved. */

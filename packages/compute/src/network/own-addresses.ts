@@ -1,13 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
+import type { OwnAddresses } from '../ports/vps-driver.ts'
 import { HOST_TABLE } from './host-ruleset.ts'
-
-/** Addresses at which the world reaches one machine and no other. */
-export interface OwnAddresses {
-  /** All of its ports lead to the machine, and what the machine sends comes from it. */
-  ipv4?: string
-  /** Of the guest itself: nothing is translated. In the shortest form (RFC 5952). */
-  ipv6?: string
-}
 
 /** How such addresses come to this host. */
 export interface AddressRouting {

@@ -1,6 +1,23 @@
-import type { OsImage } from '../images/catalog.ts'
-import type { OwnAddresses } from '../network/own-addresses.ts'
 import type { NetworkPolicy } from './network-policy.ts'
+
+/** An operating system that a machine can be made from. */
+export interface OsImage {
+  slug: string
+  /** The number that orders name it by: given once, for ever. */
+  osId: number
+  name: string
+  distribution: string
+  version: string
+  arch: 'x86_64'
+}
+
+/** Addresses at which the world reaches one machine and no other. */
+export interface OwnAddresses {
+  /** All of its ports lead to the machine, and what the machine sends comes from it. */
+  ipv4?: string
+  /** Of the guest itself: nothing is translated. In the shortest form (RFC 5952). */
+  ipv6?: string
+}
 
 /**
  * The port through which the service runs virtual private servers on one host (or cluster).

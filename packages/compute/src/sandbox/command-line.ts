@@ -6,6 +6,7 @@ import {
   macAddress,
   networkBackend,
   processor,
+  sandboxSockets,
 } from '../machine/command-line.ts'
 
 export interface SandboxGuestOptions {
@@ -29,8 +30,7 @@ export interface SandboxGuestOptions {
 /** Files of a sandbox, as QEMU finds them from its working folder. */
 export const sandboxFiles = {
   disk: 'disk.qcow2',
-  monitor: 'run/control.sock',
-  agent: 'run/work.sock',
+  ...sandboxSockets,
   memory: 'memory',
   serialLog: 'serial.log',
 } as const

@@ -1,4 +1,4 @@
-import type { OsImage } from '../catalog.ts'
+import type { OsImage } from '../../ports/vps-driver.ts'
 
 /** What an operator names when adding an image. Sources are https or http addresses, or files of this host. */
 export interface ImageSource {
