@@ -103,7 +103,7 @@ async function until(what: string, check: () => Promise<boolean>): Promise<void>
   throw new Error(`Waited in vain: ${what}`)
 }
 
-const service = spawn(process.execPath, [join(root, 'packages/server/src/main.ts')], {
+const service = spawn(process.execPath, [join(root, 'packages/server/src/process/main.ts')], {
   env,
   stdio: ['ignore', 'ignore', 'inherit'],
 })
@@ -147,7 +147,7 @@ try {
   console.log(`median ratio: ${ratios.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!.toFixed(2)}`)
 } finally {
   bare?.kill()
-  await runCommand(process.execPath, [join(root, 'packages/server/src/stop.ts')], {
+  await runCommand(process.execPath, [join(root, 'packages/server/src/process/stop.ts')], {
     env: env as Record<string, string>,
     timeoutMs: 120_000,
   })

@@ -1,4 +1,4 @@
-import { configDocument } from '@coinrack/server/config-document.ts'
+import { configDocument } from '@coinrack/server/config/config-document.ts'
 import { openapi } from '@coinrack/server/transport/openapi.ts'
 import { compileContracts } from '../contracts/compile.ts'
 

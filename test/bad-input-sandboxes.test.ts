@@ -1,6 +1,6 @@
 import { type ErrorCode, errors } from '@coinrack/contract/errors.ts'
 import { snapshot } from '@coinrack/server/database/testing.ts'
-import { type Reply, startTestService, type TestService } from '@coinrack/server/testing.ts'
+import { type Reply, startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectError } from './support/expect-error.ts'
 

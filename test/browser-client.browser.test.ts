@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basePath } from '@coinrack/contract/index.ts'
-import { startTestService, type TestService } from '@coinrack/server/testing.ts'
+import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 

@@ -4,7 +4,7 @@ import type { DemoChains } from '@coinrack/server/chain/demo-chains.ts'
 import { startTestChains, testWallet } from '@coinrack/server/chain/testing.ts'
 import { viemChain } from '@coinrack/server/chain/viem-chain.ts'
 import { runPayments } from '@coinrack/server/payments/run-payments.ts'
-import { startTestService, type TestService } from '@coinrack/server/testing.ts'
+import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 

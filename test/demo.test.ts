@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { CommandError, runCommand } from '@coinrack/host/run-command.ts'
-import { startTestService } from '@coinrack/server/testing.ts'
+import { startTestService } from '@coinrack/server/process/testing.ts'
 import { expect, test } from 'vitest'
 
 /*

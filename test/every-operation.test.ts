@@ -10,7 +10,7 @@ import {
   toolName,
 } from '@coinrack/contract/operation.ts'
 import { makeToken } from '@coinrack/server/account/token.ts'
-import { startTestService, type TestService } from '@coinrack/server/testing.ts'
+import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { wireSchema } from '@coinrack/server/transport/wire-schema.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 

@@ -15,8 +15,11 @@ import {
 } from '@coinrack/compute/network/testing-bridge-world.ts'
 import { operationList } from '@coinrack/contract/index.ts'
 import type { Client } from '@coinrack/sdk/index.ts'
-import { reverseName } from '@coinrack/server/vps/rdns/reverse-name.ts'
-import { startNameServer, type TestNameServer } from '@coinrack/server/vps/rdns/testing-name-server.ts'
+import { reverseName } from '@coinrack/server/vps/network/rdns/reverse-name.ts'
+import {
+  startNameServer,
+  type TestNameServer,
+} from '@coinrack/server/vps/network/rdns/testing-name-server.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Subject } from './support/interruptions.ts'

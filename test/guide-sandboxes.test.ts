@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { Sandbox } from '@coinrack/sdk/index.ts'
-import { startTestService, type TestService } from '@coinrack/server/testing.ts'
+import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { root } from './support/sources.ts'
 

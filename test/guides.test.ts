@@ -8,7 +8,7 @@ import type { DemoChains } from '@coinrack/server/chain/demo-chains.ts'
 import { startTestChains } from '@coinrack/server/chain/testing.ts'
 import { viemChain } from '@coinrack/server/chain/viem-chain.ts'
 import { runPayments } from '@coinrack/server/payments/run-payments.ts'
-import { startTestService, type TestService } from '@coinrack/server/testing.ts'
+import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { repositoryFiles, root } from './support/sources.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { serviceUser } from '@coinrack/host/service-user.ts'
-import { prepareDataFolder } from '@coinrack/server/data-folder.ts'
+import { prepareDataFolder } from '@coinrack/server/data-folder/data-folder.ts'
 import { startEmbeddedPostgres } from '@coinrack/server/database/embedded.ts'
 import { migrate } from '@coinrack/server/database/migrate.ts'
 import { openPool } from '@coinrack/server/database/pool.ts'

@@ -1,6 +1,6 @@
 import { freePort } from '@coinrack/host/free-port.ts'
 import { ConnectionError, createClient } from '@coinrack/sdk/index.ts'
-import { startTestService, type TestService } from '@coinrack/server/testing.ts'
+import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let service: TestService

@@ -2,7 +2,7 @@ import { type ErrorCode, errors } from '@coinrack/contract/errors.ts'
 import { operationList } from '@coinrack/contract/index.ts'
 import { toolName } from '@coinrack/contract/operation.ts'
 import { ErrorBody } from '@coinrack/contract/wire.ts'
-import type { Reply } from '@coinrack/server/testing.ts'
+import type { Reply } from '@coinrack/server/process/testing.ts'
 import { expect } from 'vitest'
 
 const tools = new Set(operationList.map(([name]) => toolName(name)))

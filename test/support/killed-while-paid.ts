@@ -1,10 +1,10 @@
 import { basePath } from '@coinrack/contract/index.ts'
-import { createApp } from '@coinrack/server/app.ts'
 import { openGasWallet } from '@coinrack/server/chain/gas-wallet.ts'
 import { viemChain } from '@coinrack/server/chain/viem-chain.ts'
-import { createMetrics } from '@coinrack/server/metrics.ts'
-import { createReadiness } from '@coinrack/server/readiness.ts'
-import { createTestWorld } from '@coinrack/server/testing-world.ts'
+import { createApp } from '@coinrack/server/process/app.ts'
+import { createMetrics } from '@coinrack/server/process/metrics.ts'
+import { createReadiness } from '@coinrack/server/process/readiness.ts'
+import { createTestWorld } from '@coinrack/server/process/testing-world.ts'
 
 /*
  * A service that is presented one payment by x402, and is killed by the kernel at a point that is named: before the

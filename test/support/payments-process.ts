@@ -1,6 +1,6 @@
 import { viemChain } from '@coinrack/server/chain/viem-chain.ts'
 import { runPayments } from '@coinrack/server/payments/run-payments.ts'
-import { createTestWorld } from '@coinrack/server/testing-world.ts'
+import { createTestWorld } from '@coinrack/server/process/testing-world.ts'
 
 /*
  * A service that watches a chain on a database that is there, until it is killed.

@@ -1,8 +1,8 @@
-import { openDataFolder } from '@coinrack/server/data-folder.ts'
-import { dataLayout } from '@coinrack/server/data-layout.ts'
+import { openDataFolder } from '@coinrack/server/data-folder/data-folder.ts'
+import { dataLayout } from '@coinrack/server/data-folder/data-layout.ts'
 import { demandSameInstallation } from '@coinrack/server/database/installation.ts'
-import { serve } from '@coinrack/server/serve.ts'
-import { createTestWorld } from '@coinrack/server/testing-world.ts'
+import { serve } from '@coinrack/server/process/serve.ts'
+import { createTestWorld } from '@coinrack/server/process/testing-world.ts'
 import { pino } from 'pino'
 
 /*

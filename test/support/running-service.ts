@@ -84,7 +84,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
       child.kill('SIGTERM')
       await once(child, 'exit')
     },
-    operatorStop: async () => void (await run('stop.ts')),
+    operatorStop: async () => void (await run('process/stop.ts')),
     operator: (...args) => run('operator/cli.ts', ...args),
     async stop() {
       await service.operatorStop()
@@ -107,7 +107,10 @@ interface Started {
 }
 
 function startProcess(env: Record<string, string>): Started {
-  const child = spawn(process.execPath, [join(server, 'main.ts')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [join(server, 'process/main.ts')], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (text) => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createReceiptKey } from '@coinrack/server/receipt-key.ts'
+import { createReceiptKey } from '@coinrack/server/platform/receipt-key.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCommandLine } from './run-command-line.ts'
 

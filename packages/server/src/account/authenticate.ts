@@ -1,7 +1,7 @@
 import type { Scope } from '@coinrack/contract/operation.ts'
-import type { Caller } from '../handler.ts'
-import { sha256 } from '../sealer.ts'
-import type { Services } from '../services.ts'
+import type { Caller } from '../dispatch/handler.ts'
+import { sha256 } from '../platform/sealer.ts'
+import type { Services } from '../platform/services.ts'
 import { isToken } from './token.ts'
 
 /** A row that is read together with the token: a select of one row by the identifier `$3`. */

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Transaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { countFailures, recordFailure } from './failed-login-store.ts'
 import { hashCode } from './login-code.ts'
 import { codesToTry, WRONG_PER_DAY } from './login-code-policy.ts'

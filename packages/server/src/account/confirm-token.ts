@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { isOfLogin } from './may-manage.ts'
 import { lockOwnToken } from './own-token.ts'
 import { leaveUmbrella, tokenById, tokenView } from './token-store.ts'

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { countFailures, recordFailure } from './failed-login-store.ts'
 import { isKnownClient } from './known-client-store.ts'
 import { judgePassword } from './password-policy.ts'

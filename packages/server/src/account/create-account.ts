@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/transaction.ts'
 import { openBalance } from '../ledger/balance.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { type AccountRow, insertAccount } from './account-store.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { childBudget } from './child-budget.ts'
 import { lockOwnToken } from './own-token.ts'
 import { makeToken } from './token.ts'

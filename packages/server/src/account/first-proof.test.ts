@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { sendQueuedMail } from '../queue-mail.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { sendQueuedMail } from '../platform/queue-mail.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 
 const password = 'of whoever came first'
 

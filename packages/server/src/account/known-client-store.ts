@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Queryable, Transaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 
 const KEPT_MS = 90 * 86_400_000
 

@@ -1,4 +1,4 @@
-import { sha256 } from '../sealer.ts'
+import { sha256 } from '../platform/sealer.ts'
 
 /** Forgotten, all at once, beyond this many: what is forgotten is looked up as an unknown one is. */
 const MOST = 50_000

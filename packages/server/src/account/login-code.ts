@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Random, Services } from '../services.ts'
+import type { Random, Services } from '../platform/services.ts'
 
 /** Crockford's base 32: no letter is taken for a digit. https://www.crockford.com/base32.html */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sha256 } from '../sealer.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { sha256 } from '../platform/sealer.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 import { recordFailure } from './failed-login-store.ts'
 import { forgetOldClients } from './known-client-store.ts'
 

@@ -1,5 +1,5 @@
-import { type Handler, preparedHandler } from '../handler.ts'
-import { sha256 } from '../sealer.ts'
+import { type Handler, preparedHandler } from '../dispatch/handler.ts'
+import { sha256 } from '../platform/sealer.ts'
 import { accountByEmail, accountById } from './account-store.ts'
 import { BLOCKED_S, countPassword } from './count-password.ts'
 import { judgeEmail } from './email-policy.ts'

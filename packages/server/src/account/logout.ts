@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { lockTokens, revokeTree } from './token-store.ts'
 
 export const logout: Handler<'logout'> = async ({ caller, db, services }) => {

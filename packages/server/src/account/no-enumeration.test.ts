@@ -1,10 +1,10 @@
 import { createHook } from 'node:async_hooks'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { createApp } from '../app.ts'
-import { createMetrics } from '../metrics.ts'
-import { createReadiness } from '../readiness.ts'
-import { type Reply, startTestService, type TestService } from '../testing.ts'
+import { createApp } from '../process/app.ts'
+import { createMetrics } from '../process/metrics.ts'
+import { createReadiness } from '../process/readiness.ts'
+import { type Reply, startTestService, type TestService } from '../process/testing.ts'
 import { recordFailure } from './failed-login-store.ts'
 
 /*

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/transaction.ts'
-import { OperationError } from '../errors.ts'
-import type { Caller } from '../handler.ts'
+import type { Caller } from '../dispatch/handler.ts'
+import { OperationError } from '../platform/errors.ts'
 import { lockTokens, type TokenRow, tokenById } from './token-store.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { demandNoTransaction } from '../database/transaction.ts'
-import type { Random } from '../services.ts'
+import type { Random } from '../platform/services.ts'
 
 const scryptKey = promisify<string, Uint8Array, number, object, Buffer>(scrypt)
 const derive: typeof scryptKey = (...args) => {

@@ -1,4 +1,4 @@
-import { type Handler, preparedHandler } from '../handler.ts'
+import { type Handler, preparedHandler } from '../dispatch/handler.ts'
 import { accountByEmail } from './account-store.ts'
 import { createAccount } from './create-account.ts'
 import { judgeEmail } from './email-policy.ts'

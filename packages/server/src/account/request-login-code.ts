@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/transaction.ts'
-import type { Handler } from '../handler.ts'
-import type { Services } from '../services.ts'
+import type { Handler } from '../dispatch/handler.ts'
+import type { Services } from '../platform/services.ts'
 import { judgeEmail } from './email-policy.ts'
 import { countFailures } from './failed-login-store.ts'
 import { hashCode, makeCode, writtenCode } from './login-code.ts'

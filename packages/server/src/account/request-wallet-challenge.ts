@@ -1,5 +1,5 @@
 import { getAddress } from 'viem'
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { makeWalletMessage } from './wallet-message.ts'
 
 export const requestWalletChallenge: Handler<'requestWalletChallenge'> = async ({

@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { accountByEmail, accountById, accountView, setProvenEmail } from './account-store.ts'
 import { checkLoginCode } from './check-login-code.ts'
 import { judgeEmail } from './email-policy.ts'

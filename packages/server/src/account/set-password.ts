@@ -1,4 +1,4 @@
-import { type Handler, preparedHandler } from '../handler.ts'
+import { type Handler, preparedHandler } from '../dispatch/handler.ts'
 import { accountById, accountView, setPasswordHash } from './account-store.ts'
 import { BLOCKED_S, countPassword } from './count-password.ts'
 import { isOfLogin } from './may-manage.ts'

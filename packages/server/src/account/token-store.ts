@@ -3,7 +3,7 @@ import type { Token } from '@coinrack/contract/tokens.ts'
 import type { z } from 'zod'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import { dayOf } from '../ledger/budget.ts'
-import { sha256 } from '../sealer.ts'
+import { sha256 } from '../platform/sealer.ts'
 
 /** micro-USD and counts; null is no cap. */
 export interface BudgetRow {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { Random } from '../services.ts'
+import type { Random } from '../platform/services.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX = 'crk_'

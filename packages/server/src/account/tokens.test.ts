@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createApp } from '../app.ts'
-import { createMetrics } from '../metrics.ts'
-import { createReadiness } from '../readiness.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { createApp } from '../process/app.ts'
+import { createMetrics } from '../process/metrics.ts'
+import { createReadiness } from '../process/readiness.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { accountById, accountView, setNames } from './account-store.ts'
 
 export const updateAccount: Handler<'updateAccount'> = async ({ input, caller, db }) => {

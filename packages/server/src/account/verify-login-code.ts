@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { accountByEmail, accountById } from './account-store.ts'
 import { checkLoginCode } from './check-login-code.ts'
 import { createAccount } from './create-account.ts'

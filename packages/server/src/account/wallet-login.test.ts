@@ -6,7 +6,7 @@ import type { DemoChains } from '../chain/demo-chains.ts'
 import { OwnedWallet } from '../chain/generated/contracts.ts'
 import { startTestChains, testWallet } from '../chain/testing.ts'
 import { viemChain } from '../chain/viem-chain.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 
 let chains: DemoChains
 let service: TestService

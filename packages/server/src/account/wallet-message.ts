@@ -1,6 +1,6 @@
 import { type Address, getAddress } from 'viem'
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 
 /** How long a message can be logged in with. */
 const LIFETIME_MS = 300_000

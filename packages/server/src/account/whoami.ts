@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { accountById, accountView } from './account-store.ts'
 import { tokenById, tokenView, unconfirmedTokens } from './token-store.ts'
 

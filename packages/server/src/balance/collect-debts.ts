@@ -1,7 +1,7 @@
 import { inTransaction, type Transaction } from '../database/transaction.ts'
 import { ableDebtors, type CustomerBalance, lockBalance } from '../ledger/balance.ts'
 import { post } from '../ledger/post.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 
 /**
  * Pays what accounts owe from money that came otherwise than by a deposit: a refund, a released hold, a credit of the

@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { balanceView } from '../ledger/balance-view.ts'
 
 export const getBalance: Handler<'getBalance'> = async ({ caller, db, services }) =>

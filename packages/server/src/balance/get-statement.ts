@@ -1,5 +1,5 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { csvOf } from './csv.ts'
 import { balanceBefore, describeLine, type LineRow, linesOf } from './statement-store.ts'
 

@@ -1,5 +1,5 @@
-import type { Handler } from '../handler.ts'
-import { pageOf } from '../paging.ts'
+import type { Handler } from '../dispatch/handler.ts'
+import { pageOf } from '../dispatch/paging.ts'
 import { describeLine, linesOf } from './statement-store.ts'
 
 export const listTransactions: Handler<'listTransactions'> = async ({ input, caller, db }) => {

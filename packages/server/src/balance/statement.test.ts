@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buyerOf } from '../sandboxes/testing.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
+import { buyerOf } from '../sandboxes/life/testing.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../database/transaction.ts'
 import { post } from '../ledger/post.ts'
-import { sendQueuedMail } from '../queue-mail.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { sendQueuedMail } from '../platform/queue-mail.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 import { tellLowBalances } from './tell-low-balances.ts'
 
 let service: TestService

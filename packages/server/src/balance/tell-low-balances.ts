@@ -2,9 +2,9 @@ import { formatUsd } from '@coinrack/contract/wire.ts'
 import { inTransaction, type Transaction } from '../database/transaction.ts'
 import { lockBalance } from '../ledger/balance.ts'
 import { balanceNow, lastsUntil } from '../ledger/balance-view.ts'
-import { queueMail } from '../queue-mail.ts'
-import { recordEvent } from '../record-event.ts'
-import type { Services } from '../services.ts'
+import { queueMail } from '../platform/queue-mail.ts'
+import { recordEvent } from '../platform/record-event.ts'
+import type { Services } from '../platform/services.ts'
 import { type Outlook, planLowBalance, thresholdOf } from './low-balance.ts'
 import {
   allTold,

@@ -1,7 +1,7 @@
 import type { ImageStatus } from '@coinrack/compute/ports/vps-driver.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createReadiness } from '../readiness.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { createReadiness } from '../process/readiness.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 import { OFFER_MS } from './offer.ts'
 
 let service: TestService

@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { approvedReviews, ratings } from './review-store.ts'
 
 const MOST_SHOWN = 100

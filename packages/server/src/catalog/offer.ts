@@ -1,7 +1,7 @@
 import type { Plan } from '@coinrack/contract/catalog.ts'
 import type { z } from 'zod'
-import { offeredAmong } from '../os-images.ts'
-import type { Services } from '../services.ts'
+import { offeredAmong } from '../platform/os-images.ts'
+import type { Services } from '../platform/services.ts'
 
 export type OfferedPlan = z.output<typeof Plan>
 

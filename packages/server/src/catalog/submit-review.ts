@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { insertReview } from './review-store.ts'
 
 export const submitReview: Handler<'submitReview'> = async ({ input, caller, db, services, fail }) => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { RunAs } from '@coinrack/host/as-user.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { ChainSettings } from './chain-settings.ts'
 import { type DemoBody, startDemoChains } from './demo-chains.ts'
 import { readProductionChains } from './production-chains.ts'

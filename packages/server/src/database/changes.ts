@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { EVERYTHING } from '../everything.ts'
+import { EVERYTHING } from '../platform/everything.ts'
 import type { Queryable } from './transaction.ts'
 
 const CHANNEL = 'coinrack_change'

@@ -8,8 +8,8 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { prepareDataFolder } from '../data-folder.ts'
-import { dataLayout } from '../data-layout.ts'
+import { prepareDataFolder } from '../data-folder/data-folder.ts'
+import { dataLayout } from '../data-folder/data-layout.ts'
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts'
 
 const user = await serviceUser()

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { sha256 } from '../sealer.ts'
+import { sha256 } from '../platform/sealer.ts'
 
 /** What all services of one database have in common. */
 export interface Installation {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Slots } from '../slots.ts'
+import type { Slots } from '../platform/slots.ts'
 
 // Counters and micro-USD are bigint columns: read as bigint, never as number.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const OBJECT_IN_USE = '55006'

@@ -1,4 +1,4 @@
-import { OperationError } from '../errors.ts'
+import { OperationError } from '../platform/errors.ts'
 
 const RETRY_S = 5
 

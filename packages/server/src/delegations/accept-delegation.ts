@@ -1,5 +1,5 @@
-import type { Handler } from '../handler.ts'
-import { sha256 } from '../sealer.ts'
+import type { Handler } from '../dispatch/handler.ts'
+import { sha256 } from '../platform/sealer.ts'
 import { takeInvitation } from './delegation-store.ts'
 import { tellBoth } from './tell-both.ts'
 

@@ -1,6 +1,6 @@
-import type { Handler } from '../handler.ts'
-import { queueMail } from '../queue-mail.ts'
-import { sha256 } from '../sealer.ts'
+import type { Handler } from '../dispatch/handler.ts'
+import { queueMail } from '../platform/queue-mail.ts'
+import { sha256 } from '../platform/sealer.ts'
 import { addressesOf, countDelegations, insertDelegation } from './delegation-store.ts'
 import { delegationView } from './delegation-view.ts'
 

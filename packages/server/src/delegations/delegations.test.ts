@@ -1,7 +1,7 @@
 import { operationList } from '@coinrack/contract/index.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { sendQueuedMail } from '../queue-mail.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { sendQueuedMail } from '../platform/queue-mail.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 import { makeLink, mayStayOpen, takeLink } from '../vps/console/console-links.ts'
 import { endExpiredDelegations } from './end-expired.ts'
 

@@ -1,5 +1,5 @@
 import { inTransaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { expiredDelegations, markExpiryTold } from './delegation-store.ts'
 import { tellBoth } from './tell-both.ts'
 

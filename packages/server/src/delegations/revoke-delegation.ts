@@ -1,5 +1,5 @@
 import { announce } from '../database/changes.ts'
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { revoke } from './delegation-store.ts'
 import { tellBoth } from './tell-both.ts'
 

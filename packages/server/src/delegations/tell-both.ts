@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/transaction.ts'
-import { queueMail } from '../queue-mail.ts'
-import { recordEvent } from '../record-event.ts'
-import type { Services } from '../services.ts'
+import { queueMail } from '../platform/queue-mail.ts'
+import { recordEvent } from '../platform/record-event.ts'
+import type { Services } from '../platform/services.ts'
 import { addressesOf, type DelegationRow } from './delegation-store.ts'
 
 /** Tells owner and delegate, by event and by mail, what became of a delegation. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../database/transaction.ts'
-import { recordEvent } from '../record-event.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { recordEvent } from '../platform/record-event.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 import { type EventView, eventsAfter, forgetOldEvents } from './event-store.ts'
 import { numberEvents } from './number-events.ts'
 

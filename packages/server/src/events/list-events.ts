@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { eventsAfter, eventsOf } from './event-store.ts'
 import { numberEvents } from './number-events.ts'
 

@@ -1,6 +1,6 @@
 import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { eventsOf } from './event-store.ts'
 import { DELIVER_WEBHOOKS } from './webhooks/deliver-webhooks.ts'
 import { insertDeliveries, wantedDeliveries } from './webhooks/webhook-store.ts'

@@ -1,7 +1,7 @@
 import type { NextStep } from '@coinrack/contract/wire.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
-import { rateSettings } from '../config-rates.ts'
-import type { Handler } from '../handler.ts'
+import { rateSettings } from '../config/config-rates.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { balanceView } from '../ledger/balance-view.ts'
 import { noticesWithoutMail } from './notice-store.ts'
 

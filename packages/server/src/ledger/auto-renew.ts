@@ -1,6 +1,6 @@
-import { raiseOf } from '../budget-exceeded.ts'
 import type { Queryable } from '../database/transaction.ts'
-import { OperationError } from '../errors.ts'
+import { raiseOf } from '../platform/budget-exceeded.ts'
+import { OperationError } from '../platform/errors.ts'
 import { holdersOf, type TokenCharge } from './budget.ts'
 
 type Renewer = Pick<TokenCharge, 'tokenId' | 'at'>

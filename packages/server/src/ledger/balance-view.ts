@@ -2,7 +2,7 @@ import type { Balance, balanceFields } from '@coinrack/contract/balance.ts'
 import { burnPerHour, type Recurring, type Running, runsOutAt } from '@coinrack/money/index.ts'
 import type { z } from 'zod'
 import type { Queryable } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { type CustomerBalance, readBalance } from './balance.ts'
 
 /** How long a balance lasts: of one that owes, nothing renews and nothing goes on. */

@@ -1,5 +1,5 @@
-import { budgetExceeded } from '../budget-exceeded.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
+import { budgetExceeded } from '../platform/budget-exceeded.ts'
 import { type HolderOfBudget, judgeBudgets, leftOf } from './judge-budgets.ts'
 
 /** What a token is about to be charged for. */

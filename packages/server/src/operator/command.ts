@@ -4,7 +4,7 @@ import type { RunAs } from '@coinrack/host/as-user.ts'
 import type pg from 'pg'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ChainSettings } from '../chain/chain-settings.ts'
-import type { Clock, Random } from '../services.ts'
+import type { Clock, Random } from '../platform/services.ts'
 
 /** What the operator's commands work on: the service's own database and files, whether it runs or not. */
 export interface Operator {

@@ -1,7 +1,7 @@
 import type { AddedImage } from '@coinrack/compute/images/added/added-image.ts'
 import { removeImage } from '@coinrack/compute/images/added/remove-image.ts'
 import { inTransaction } from '../database/transaction.ts'
-import { lockPlacement } from '../lock-placement.ts'
+import { lockPlacement } from '../platform/lock-placement.ts'
 import type { Command, Operator } from './command.ts'
 import { asRefusal } from './image-add.ts'
 import { shownImage } from './image-list.ts'

@@ -12,7 +12,7 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import defaultCatalog from '../catalog/default-catalog.json' with { type: 'json' }
 import { readCatalog } from '../catalog/read-catalog.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 import type { Operator } from './command.ts'
 import { runOperator } from './run-operator.ts'
 import { testOperator } from './testing.ts'

@@ -1,4 +1,4 @@
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import type { Installed, Operator } from './command.ts'
 
 const missing = () => Promise.reject(new Error('Not here'))

@@ -1,6 +1,6 @@
 import { inTransaction, type Transaction } from '../database/transaction.ts'
-import { queueMail } from '../queue-mail.ts'
-import { recordEvent } from '../record-event.ts'
+import { queueMail } from '../platform/queue-mail.ts'
+import { recordEvent } from '../platform/record-event.ts'
 import { addMessage, closeTicketRow, lockTicket, type TicketRow } from '../support/ticket-store.ts'
 import { type Command, type Operator, RefusedError } from './command.ts'
 

@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { closeInvoice, invoiceById, isTouched, lockInvoice } from './invoice-store.ts'
 import { lockPayment } from './lock-payment.ts'
 import { showInvoice } from './show-invoice.ts'

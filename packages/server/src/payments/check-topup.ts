@@ -1,6 +1,6 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
-import type { Config } from '../config.ts'
-import { OperationError } from '../errors.ts'
+import type { Config } from '../config/config.ts'
+import { OperationError } from '../platform/errors.ts'
 
 /** micro-USD */
 const MINIMUM = 3_000_000n

@@ -1,7 +1,7 @@
 import { Invoice as InvoiceSchema } from '@coinrack/contract/invoices.ts'
 import type { z } from 'zod'
 import { decideConfirmation } from '../chain/confirmation-policy.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { depositsOfInvoices, earlyCredits } from './deposit-store.ts'
 import { type Invoice, invoiceBySecret } from './invoice-store.ts'
 import { showInvoice } from './show-invoice.ts'

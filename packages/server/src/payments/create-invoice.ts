@@ -1,6 +1,6 @@
 import type { Network, TokenSymbol } from '../chain/chain-settings.ts'
 import type { Transaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { addInvoiceAddress, ensureAccountAddress } from './deposit-address-store.ts'
 import { type Invoice, insertInvoice, invoiceById } from './invoice-store.ts'
 

@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 
 export interface DepositAddress {
   /** Lower-case. */

@@ -1,5 +1,5 @@
 import { inTransaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { closeInvoice, lockInvoice, overdueInvoices } from './invoice-store.ts'
 
 /**

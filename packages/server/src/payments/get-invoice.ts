@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { invoiceById } from './invoice-store.ts'
 import { showInvoice } from './show-invoice.ts'
 

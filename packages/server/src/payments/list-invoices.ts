@@ -1,5 +1,5 @@
-import type { Handler } from '../handler.ts'
-import { pageOf } from '../paging.ts'
+import type { Handler } from '../dispatch/handler.ts'
+import { pageOf } from '../dispatch/paging.ts'
 import { invoicesOf } from './invoice-store.ts'
 import { showInvoices } from './show-invoice.ts'
 

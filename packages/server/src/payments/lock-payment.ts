@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/transaction.ts'
 import { type CustomerBalance, lockBalance } from '../ledger/balance.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { renewedBy } from './invoice-store.ts'
 
 /**

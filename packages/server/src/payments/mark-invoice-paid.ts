@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/transaction.ts'
-import { recordEvent } from '../record-event.ts'
-import type { Services } from '../services.ts'
+import { recordEvent } from '../platform/record-event.ts'
+import type { Services } from '../platform/services.ts'
 import { closeInvoice, type InvoiceRow } from './invoice-store.ts'
 
 /** Closes an invoice as paid, and tells its account; one that ended before stays as it is. */

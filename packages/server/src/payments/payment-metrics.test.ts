@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type FakeChain, fakeChain } from '../chain/fake-chain.ts'
-import { createMetrics } from '../metrics.ts'
+import { createMetrics } from '../process/metrics.ts'
 import { paymentMetrics } from './payment-metrics.ts'
 import { fakeSettings, type PaymentsWorld, paymentsWorld, usd } from './testing.ts'
 import { depositWatcher } from './watch-deposits.ts'

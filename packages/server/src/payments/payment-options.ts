@@ -1,6 +1,6 @@
 import { type Address, getAddress } from 'viem'
 import type { ChainSettings, Network, TokenSymbol } from '../chain/chain-settings.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 
 /** One way to pay: this token, on this network, to this address. */
 export interface PaymentOption {

@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain-port.ts'
 import type { ChainHeights } from '../chain/confirmation-policy.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { type Deposit, markFinal, markWitnessed, moveDeposit, openDeposits } from './deposit-store.ts'
 import { reverseDeposit } from './reverse-deposit.ts'
 import { testimonyOf } from './testimony.ts'

@@ -1,7 +1,7 @@
 import type { Chain, TransferLog } from '../chain/chain-port.ts'
 import { announce } from '../database/changes.ts'
 import type { Transaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { ensureDoorAddress } from './deposit-address-store.ts'
 import { type DepositTo, recordDeposit } from './deposit-store.ts'
 import type { OurTransfer } from './our-transfers.ts'

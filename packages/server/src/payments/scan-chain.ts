@@ -6,7 +6,7 @@ import {
   type TransferLog,
 } from '../chain/chain-port.ts'
 import { inTransaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { moveCursor } from './chain-cursor-store.ts'
 import type { KnownAddresses } from './deposit-address-store.ts'
 import { isSeenAt, openDeposits } from './deposit-store.ts'

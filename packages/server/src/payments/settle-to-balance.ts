@@ -1,8 +1,8 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { queueMail } from '../queue-mail.ts'
-import { recordEvent } from '../record-event.ts'
-import type { Services } from '../services.ts'
+import { queueMail } from '../platform/queue-mail.ts'
+import { recordEvent } from '../platform/record-event.ts'
+import type { Services } from '../platform/services.ts'
 import { closeInvoice, type Invoice } from './invoice-store.ts'
 
 /**

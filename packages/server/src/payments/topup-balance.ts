@@ -1,7 +1,7 @@
 import { Invoice } from '@coinrack/contract/invoices.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import { zeroAddress } from 'viem'
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { checkTopup } from './check-topup.ts'
 import { createTopupInvoice } from './create-invoice.ts'
 import { unpaidTopup } from './invoice-store.ts'

@@ -1,6 +1,6 @@
 import type { Chain, TransferLog } from '../chain/chain-port.ts'
 import { inTransaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { moveWitnessed } from './chain-cursor-store.ts'
 import type { KnownAddresses } from './deposit-address-store.ts'
 import { ourTransfers } from './our-transfers.ts'

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/transaction.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { countOf } from './ticket-store.ts'
 
 const MOST_OPEN = 10

@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { closeTicketRow, readTicket } from './ticket-store.ts'
 
 export const closeTicket: Handler<'closeTicket'> = async ({ input, db, services }) => {

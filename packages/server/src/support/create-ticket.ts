@@ -1,5 +1,5 @@
-import type { Handler } from '../handler.ts'
-import { listOf } from '../resources.ts'
+import type { Handler } from '../dispatch/handler.ts'
+import { listOf } from '../dispatch/resources.ts'
 import { overLimit } from './check-limits.ts'
 import { addMessage, insertTicket, readTicket } from './ticket-store.ts'
 

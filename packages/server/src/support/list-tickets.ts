@@ -1,5 +1,5 @@
-import type { Handler } from '../handler.ts'
-import { pageOf } from '../paging.ts'
+import type { Handler } from '../dispatch/handler.ts'
+import { pageOf } from '../dispatch/paging.ts'
 import { ticketsOf } from './ticket-store.ts'
 
 export const listTickets: Handler<'listTickets'> = async ({ input, caller, db }) => {

@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts'
+import type { Handler } from '../dispatch/handler.ts'
 import { overLimit } from './check-limits.ts'
 import { addMessage, lockTicket, readTicket } from './ticket-store.ts'
 

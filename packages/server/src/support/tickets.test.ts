@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runOperator } from '../operator/run-operator.ts'
 import { testOperator } from '../operator/testing.ts'
-import { sendQueuedMail } from '../queue-mail.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { sendQueuedMail } from '../platform/queue-mail.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 
 let service: TestService
 beforeAll(async () => {

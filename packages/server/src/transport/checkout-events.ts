@@ -1,7 +1,7 @@
 import { changedParts, type LiveParts, liveParts } from '@coinrack/web/checkout/live-parts.ts'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type CheckoutView, checkoutEvents } from '../payments/checkout-view.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import type { BySecret } from './checkout.ts'
 import { demandView, PRIVATE, pageOptions } from './checkout-page.ts'
 import { countStreams } from './count-streams.ts'

@@ -3,10 +3,10 @@ import { script, style, wallet } from '@coinrack/web/checkout/assets.ts'
 import type { PageOptions } from '@coinrack/web/checkout/page.ts'
 import { z } from 'zod'
 import { explorerOf } from '../chain/wallet-chain.ts'
-import { OperationError } from '../errors.ts'
 import { type CheckoutView, checkoutView } from '../payments/checkout-view.ts'
 import { isGasless } from '../payments/wallet-request.ts'
-import type { Services } from '../services.ts'
+import { OperationError } from '../platform/errors.ts'
+import type { Services } from '../platform/services.ts'
 
 /** Whoever knows the secret sees the invoice, so the address goes nowhere: to no other site and into no cache. */
 export const PRIVATE = {

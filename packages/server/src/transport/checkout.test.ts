@@ -1,15 +1,15 @@
 import { freePort } from '@coinrack/host/free-port.ts'
 import { encodeFunctionData, erc20Abi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createApp } from '../app.ts'
 import type { DemoChains } from '../chain/demo-chains.ts'
 import { startTestChains } from '../chain/testing.ts'
 import { viemChain } from '../chain/viem-chain.ts'
-import { createMetrics } from '../metrics.ts'
 import { depositWatcher } from '../payments/watch-deposits.ts'
-import { createReadiness } from '../readiness.ts'
-import type { Services } from '../services.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import type { Services } from '../platform/services.ts'
+import { createApp } from '../process/app.ts'
+import { createMetrics } from '../process/metrics.ts'
+import { createReadiness } from '../process/readiness.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 
 let demo: DemoChains
 let service: TestService

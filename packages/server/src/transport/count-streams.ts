@@ -1,4 +1,4 @@
-import { OperationError } from '../errors.ts'
+import { OperationError } from '../platform/errors.ts'
 
 /**
  * Counts the open streams of each subject, in this process.

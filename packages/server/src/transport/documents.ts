@@ -1,7 +1,7 @@
 import { basePath, operationList, operations, pathAtOrigin } from '@coinrack/contract/index.ts'
 import { toolName } from '@coinrack/contract/operation.ts'
 import type { FastifyInstance } from 'fastify'
-import type { Services } from '../services.ts'
+import type { Services } from '../platform/services.ts'
 import { docsPage, llmsText } from './docs.ts'
 import { allowBrowsers } from './for-browsers.ts'
 import { openapi } from './openapi.ts'

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { basePath, operationList } from '@coinrack/contract/index.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../testing.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
 import { EXPOSED_HEADERS } from './for-browsers.ts'
 
 let service: TestService

@@ -7,8 +7,8 @@ import {
   type McpHttpHandler,
   Server,
 } from '@modelcontextprotocol/server'
-import { type Answer, type Dispatch, RUNS_OUT } from '../dispatch.ts'
-import { errorBody, OperationError } from '../errors.ts'
+import { type Answer, type Dispatch, RUNS_OUT } from '../dispatch/dispatch.ts'
+import { errorBody, OperationError } from '../platform/errors.ts'
 import { toolList } from './tool-list.ts'
 
 const INSTRUCTIONS =

@@ -2,7 +2,7 @@ import { basePath, type OperationName, operations } from '@coinrack/contract/ind
 import type { SignedReceipt } from '@coinrack/contract/receipts.ts'
 import { receiptPage } from '@coinrack/web/receipt/page.ts'
 import type { FastifyInstance } from 'fastify'
-import type { Dispatch } from '../dispatch.ts'
+import type { Dispatch } from '../dispatch/dispatch.ts'
 import { ask, linkToNext } from './rest.ts'
 
 /** How an answer looks to a client that prefers it so. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
-import type { Readiness } from '../readiness.ts'
-import type { Services } from '../services.ts'
+import type { Config } from '../config/config.ts'
+import type { Services } from '../platform/services.ts'
+import type { Readiness } from '../process/readiness.ts'
 import type { ServeMcp } from './mcp.ts'
 import { bearerToken } from './rest.ts'
 

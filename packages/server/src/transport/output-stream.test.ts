@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { basePath } from '@coinrack/contract/index.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Buyer, buyerOf } from '../sandboxes/testing.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
+import { type Buyer, buyerOf } from '../sandboxes/life/testing.ts'
 
 let service: TestService
 let buyer: Buyer

@@ -1,7 +1,7 @@
 import type { Operation } from '@coinrack/contract/operation.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Answer } from '../dispatch.ts'
-import type { OutputStream } from '../handler.ts'
+import type { Answer } from '../dispatch/dispatch.ts'
+import type { OutputStream } from '../dispatch/handler.ts'
 import { beginEvents, eventText, goneOf, HEARTBEAT, HEARTBEAT_MS, writeEvent } from './write-events.ts'
 
 /** A reader may stop for so long; what it reads from waits meanwhile. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 
 const PREFIX = '/preview/'
 const NAME = /^(\d{1,5})-(sbx[0-9a-z]{26})$/

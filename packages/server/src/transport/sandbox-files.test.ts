@@ -5,8 +5,8 @@ import { json } from 'node:stream/consumers'
 import { basePath } from '@coinrack/contract/index.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Buyer, buyerOf } from '../sandboxes/testing.ts'
-import { startTestService, type TestService } from '../testing.ts'
+import { startTestService, type TestService } from '../process/testing.ts'
+import { type Buyer, buyerOf } from '../sandboxes/life/testing.ts'
 import { parseRange } from './sandbox-files.ts'
 
 let service: TestService

@@ -7,9 +7,9 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { OperationError } from '../errors.ts'
-import { failureAnswer } from '../failure-answer.ts'
-import type { Services } from '../services.ts'
+import { failureAnswer } from '../dispatch/failure-answer.ts'
+import { OperationError } from '../platform/errors.ts'
+import type { Services } from '../platform/services.ts'
 import { previewPath } from './preview-address.ts'
 import { takerOf, type Upgrade } from './upgrades.ts'
 

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { OperationError } from '../errors.ts'
-import { failureAnswer } from '../failure-answer.ts'
-import type { Services } from '../services.ts'
+import { failureAnswer } from '../dispatch/failure-answer.ts'
+import { OperationError } from '../platform/errors.ts'
+import type { Services } from '../platform/services.ts'
 import { isStillSent } from './read-on.ts'
 
 /** As Apache's `RequestReadTimeout body=20,MinRate=500`: so long, and a second more for each 500 bytes that came. */

@@ -1,4 +1,4 @@
-import type { Handler } from '../../handler.ts'
+import type { Handler } from '../../dispatch/handler.ts'
 import { addressJudge } from './public-address.ts'
 import { makeSecret } from './sign.ts'
 import { insertWebhook, webhooksOf } from './webhook-store.ts'

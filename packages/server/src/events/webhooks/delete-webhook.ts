@@ -1,4 +1,4 @@
-import type { Handler } from '../../handler.ts'
+import type { Handler } from '../../dispatch/handler.ts'
 import { deleteWebhookRow } from './webhook-store.ts'
 
 export const deleteWebhook: Handler<'deleteWebhook'> = async ({ input, db, services }) => {

@@ -1,4 +1,4 @@
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { PostFailure, postWebhook } from './post-webhook.ts'
 import { addressJudge } from './public-address.ts'
 import { retryPause } from './retry-pause.ts'

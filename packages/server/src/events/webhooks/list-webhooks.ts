@@ -1,4 +1,4 @@
-import type { Handler } from '../../handler.ts'
+import type { Handler } from '../../dispatch/handler.ts'
 import { webhooksOf } from './webhook-store.ts'
 import { webhookView } from './webhook-view.ts'
 

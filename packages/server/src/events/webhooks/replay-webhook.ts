@@ -1,5 +1,5 @@
 import { announce } from '../../database/changes.ts'
-import type { Handler } from '../../handler.ts'
+import type { Handler } from '../../dispatch/handler.ts'
 import { DELIVER_WEBHOOKS } from './deliver-webhooks.ts'
 import { replayDeliveries } from './webhook-store.ts'
 

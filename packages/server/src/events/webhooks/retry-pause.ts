@@ -1,4 +1,4 @@
-import type { Random } from '../../services.ts'
+import type { Random } from '../../platform/services.ts'
 
 const MINUTE_S = 60
 const HOUR_S = 3_600

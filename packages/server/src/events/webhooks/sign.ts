@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Random } from '../../services.ts'
+import type { Random } from '../../platform/services.ts'
 
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32

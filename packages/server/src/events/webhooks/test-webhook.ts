@@ -1,5 +1,5 @@
-import type { Handler } from '../../handler.ts'
-import { recordEvent } from '../../record-event.ts'
+import type { Handler } from '../../dispatch/handler.ts'
+import { recordEvent } from '../../platform/record-event.ts'
 
 export const testWebhook: Handler<'testWebhook'> = async ({ input, caller, db, services }) => {
   const { webhook_id } = input

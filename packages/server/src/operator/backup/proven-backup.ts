@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/transaction.ts'
-import { sha256 } from '../../sealer.ts'
+import { sha256 } from '../../platform/sealer.ts'
 import { type Operator, RefusedError } from '../command.ts'
 
 /** A backup begins: whoever restores it can prove so. */

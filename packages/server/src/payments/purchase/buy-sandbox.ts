@@ -1,5 +1,5 @@
 import { operations } from '@coinrack/contract/index.ts'
-import type { PaidHandler } from '../../handler.ts'
+import type { PaidHandler } from '../../dispatch/handler.ts'
 import { purchase } from './purchase.ts'
 
 export const buySandbox: PaidHandler<'buySandbox'> = (call) => {

@@ -1,8 +1,8 @@
 import type { OperationName, Operations } from '@coinrack/contract/index.ts'
 import type { Input, Output } from '@coinrack/contract/operation.ts'
 import type { Queryable } from '../../database/transaction.ts'
-import type { Handler } from '../../handler.ts'
-import type { Services } from '../../services.ts'
+import type { Handler } from '../../dispatch/handler.ts'
+import type { Services } from '../../platform/services.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 
 /** What is paid for in one call. */

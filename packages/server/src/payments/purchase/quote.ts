@@ -1,4 +1,4 @@
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 
 /** How long the terms of a 402 hold. */
 const LIFETIME_MS = 600_000

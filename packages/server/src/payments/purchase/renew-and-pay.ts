@@ -1,5 +1,5 @@
 import { basePath, operations } from '@coinrack/contract/index.ts'
-import type { PaidHandler } from '../../handler.ts'
+import type { PaidHandler } from '../../dispatch/handler.ts'
 import { payWithinCall } from './pay-within-call.ts'
 
 /** Renews a VPS and pays the invoice of the renewal, in one call. */

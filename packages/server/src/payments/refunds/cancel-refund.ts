@@ -1,4 +1,4 @@
-import type { Handler } from '../../handler.ts'
+import type { Handler } from '../../dispatch/handler.ts'
 import { endRefund } from './end-refund.ts'
 import { lockRefund, refundById, refundView } from './refund-store.ts'
 

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database/transaction.ts'
 import { releaseHold } from '../../ledger/hold.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { closeRefundRow, type RefundRow, refundById } from './refund-store.ts'
 import { tellRefund } from './tell-refund.ts'
 

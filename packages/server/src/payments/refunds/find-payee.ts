@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { Chain, Payee } from '../../chain/chain-port.ts'
-import { OperationError } from '../../errors.ts'
+import { OperationError } from '../../platform/errors.ts'
 
 const RETRY_S = 30
 

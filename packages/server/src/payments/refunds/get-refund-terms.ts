@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { Handler } from '../../handler.ts'
+import type { Handler } from '../../dispatch/handler.ts'
 import { refundTypedData } from './refund-typed-data.ts'
 import { refundableOf } from './refundable.ts'
 

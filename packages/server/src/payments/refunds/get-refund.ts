@@ -1,4 +1,4 @@
-import type { Handler } from '../../handler.ts'
+import type { Handler } from '../../dispatch/handler.ts'
 import { refundById, refundView } from './refund-store.ts'
 
 export const getRefund: Handler<'getRefund'> = async ({ input, db }) =>

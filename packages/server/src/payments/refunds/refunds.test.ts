@@ -8,7 +8,7 @@ import { TestUSDC, TestUSDT } from '../../chain/generated/contracts.ts'
 import { startTestChains, testWallet } from '../../chain/testing.ts'
 import { runOperator } from '../../operator/run-operator.ts'
 import { testOperator } from '../../operator/testing.ts'
-import { sendQueuedMail } from '../../queue-mail.ts'
+import { sendQueuedMail } from '../../platform/queue-mail.ts'
 import { type PaymentsWorld, paymentsWorld, usd } from '../testing.ts'
 
 const DAY_MS = 86_400_000

@@ -1,9 +1,9 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import { announce } from '../../database/changes.ts'
 import type { Transaction } from '../../database/transaction.ts'
-import { queueMail } from '../../queue-mail.ts'
-import { recordEvent } from '../../record-event.ts'
-import type { Services } from '../../services.ts'
+import { queueMail } from '../../platform/queue-mail.ts'
+import { recordEvent } from '../../platform/record-event.ts'
+import type { Services } from '../../platform/services.ts'
 import { networkOf, type RefundRow } from './refund-store.ts'
 
 /** Tells the account by event and by mail how far a refund is. */

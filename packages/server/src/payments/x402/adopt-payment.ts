@@ -1,7 +1,7 @@
 import type { Hash } from 'viem'
 import type { Chain } from '../../chain/chain-port.ts'
 import { inTransaction, type Transaction } from '../../database/transaction.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { type Deposit, depositOf } from '../deposit-store.ts'
 import { lockPayment } from '../lock-payment.ts'
 import { settleWhenCovered } from '../settle-invoice.ts'

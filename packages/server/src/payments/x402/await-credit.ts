@@ -1,5 +1,5 @@
-import type { UntilReached } from '../../handler.ts'
-import type { Services } from '../../services.ts'
+import type { UntilReached } from '../../dispatch/handler.ts'
+import type { Services } from '../../platform/services.ts'
 import { type Deposit, depositById } from '../deposit-store.ts'
 import { creditNow } from './credit-payment.ts'
 import type { X402Payment } from './payment-store.ts'

@@ -1,7 +1,7 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Chain } from '../../chain/chain-port.ts'
 import type { AuthorizedTransfer } from '../../chain/gas-wallet.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { PaymentRefused } from './payment-refused.ts'
 
 /** What the checks of x402 call it, where that says enough. */

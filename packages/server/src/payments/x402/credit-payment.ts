@@ -1,7 +1,7 @@
 import type { Chain } from '../../chain/chain-port.ts'
 import type { ConfirmationPolicy } from '../../chain/confirmation-policy.ts'
 import { inTransaction } from '../../database/transaction.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { readCursor } from '../chain-cursor-store.ts'
 import { chainHeights } from '../chain-heights.ts'
 import { creditDeposit } from '../credit-deposit.ts'

@@ -1,6 +1,6 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Chain } from '../../chain/chain-port.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { adoptPayment } from './adopt-payment.ts'
 import { followPayment, transferOf } from './follow-payment.ts'
 import { PaymentRefused } from './payment-refused.ts'

@@ -1,6 +1,6 @@
 import type { Chain } from '../../chain/chain-port.ts'
 import { inTransaction } from '../../database/transaction.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { closeInvoice, isTouched, lockInvoice } from '../invoice-store.ts'
 import { transferIn } from './paid-by.ts'
 import { closePayment, type PaymentKey, type X402Payment } from './payment-store.ts'

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { Authorization } from '../../chain/gas-wallet.ts'
 import type { Transaction } from '../../database/transaction.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { createTopupInvoice } from '../create-invoice.ts'
 import { unpaidTopup } from '../invoice-store.ts'
 import type { PaymentKey, Wish, X402Payment } from './payment-store.ts'

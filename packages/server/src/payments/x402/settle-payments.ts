@@ -1,5 +1,5 @@
 import type { Chain } from '../../chain/chain-port.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { followPayment } from './follow-payment.ts'
 import { openPayments, unminedPayments } from './payment-store.ts'
 

@@ -1,5 +1,5 @@
 import type { Chain } from '../../chain/chain-port.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 
 /** Below so many settlements somebody should fill the wallet up. */
 const FEW = 50

@@ -4,9 +4,9 @@ import { dyingAt } from '../../database/testing.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import { post } from '../../ledger/post.ts'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
-import { startTestService, type TestService } from '../../testing.ts'
-import { createSandboxReconciler } from '../reconcile-sandboxes.ts'
-import { buyerOf } from '../testing.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
+import { createSandboxReconciler } from '../life/reconcile-sandboxes.ts'
+import { buyerOf } from '../life/testing.ts'
 import { createSandboxMeter } from './meter-sandboxes.ts'
 
 const MICRO = 16_500n

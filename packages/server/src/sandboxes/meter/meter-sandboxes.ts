@@ -1,6 +1,6 @@
 import { inTransaction } from '../../database/transaction.ts'
-import type { Services } from '../../services.ts'
-import { endUnpaid } from '../sandbox-store.ts'
+import type { Services } from '../../platform/services.ts'
+import { endUnpaid } from '../life/sandbox-store.ts'
 import { meteredAccounts, shortAccounts } from './meter-store.ts'
 import { type Seen, settleAccounts } from './settle-accounts.ts'
 

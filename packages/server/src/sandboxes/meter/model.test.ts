@@ -5,8 +5,8 @@ import { inTransaction } from '../../database/transaction.ts'
 import { readBalance } from '../../ledger/balance.ts'
 import { post } from '../../ledger/post.ts'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
-import { startTestService, type TestService } from '../../testing.ts'
-import { type Buyer, buyerOf } from '../testing.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
+import { type Buyer, buyerOf } from '../life/testing.ts'
 
 /*
  * Random lives of sandboxes of one account, beside a model that knows prices and times alone: what each has run, what

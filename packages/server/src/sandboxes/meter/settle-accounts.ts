@@ -3,7 +3,7 @@ import type { Transaction } from '../../database/transaction.ts'
 import { type CustomerBalance, lockBalances } from '../../ledger/balance.ts'
 import { countSpending, leftOfBudgets } from '../../ledger/budget.ts'
 import { postAll } from '../../ledger/post.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { beginDays } from './day-store.ts'
 import { type EndsFor, type MeterChange, type MeterRow, metersOf, writeMeters } from './meter-store.ts'
 

@@ -1,8 +1,8 @@
 import type { LedgerAccount } from '@coinrack/money/index.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
-import { sendQueuedMail } from '../../queue-mail.ts'
-import { startTestService, type TestService } from '../../testing.ts'
+import { sendQueuedMail } from '../../platform/queue-mail.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
 import { billVps } from './bill-vps.ts'
 import { type Buyer, buyerOf, DAY_MS, forgetVps, goTo, HOUR_MS } from './testing.ts'
 

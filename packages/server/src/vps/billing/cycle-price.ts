@@ -1,4 +1,4 @@
-import type { VpsRow } from '../vps-store.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 
 /** What one period costs, in micro-USD: as agreed when it was ordered or its plan was changed. */
 export const cyclePrice = (row: Pick<VpsRow, 'cycle' | 'price' | 'price_hourly'>): bigint =>

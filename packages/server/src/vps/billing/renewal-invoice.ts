@@ -1,8 +1,8 @@
 import { graceEnd } from '@coinrack/money/index.ts'
 import type { Transaction } from '../../database/transaction.ts'
-import type { InvoiceView } from '../../seams.ts'
-import type { Services } from '../../services.ts'
-import type { VpsRow } from '../vps-store.ts'
+import type { InvoiceView } from '../../platform/seams.ts'
+import type { Services } from '../../platform/services.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 import { cyclePrice } from './cycle-price.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../../testing.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
 import { buyerOf, DAY_MS, forgetVps, goTo, HOUR_MS } from './testing.ts'
 
 let service: TestService

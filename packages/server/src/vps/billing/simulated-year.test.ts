@@ -2,7 +2,7 @@ import { monthsAfter } from '@coinrack/money/index.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { dyingAt } from '../../database/testing.ts'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
-import { startTestService, type TestService } from '../../testing.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
 import { billVps } from './bill-vps.ts'
 import { buyerOf, DAY_MS, forgetVps, goTo, HOUR_MS } from './testing.ts'
 

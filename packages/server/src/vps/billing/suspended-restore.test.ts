@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
-import { startTestService, type TestService } from '../../testing.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
 import { buyerOf, DAY_MS, forgetVps, goTo, HOUR_MS } from './testing.ts'
 
 let service: TestService

@@ -2,7 +2,7 @@ import type { ChainSettings } from '../../chain/chain-settings.ts'
 import { confirmationPolicies } from '../../chain/confirmation-policy.ts'
 import { type FakeChain, fakeChain } from '../../chain/fake-chain.ts'
 import { depositWatcher } from '../../payments/watch-deposits.ts'
-import { startTestService, type TestService } from '../../testing.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
 
 const base: ChainSettings = {
   chainId: 8453,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { sendQueuedMail } from '../../queue-mail.ts'
-import type { TestService } from '../../testing.ts'
+import { sendQueuedMail } from '../../platform/queue-mail.ts'
+import type { TestService } from '../../process/testing.ts'
 import { billVps } from './bill-vps.ts'
 
 export const HOUR_MS = 3_600_000

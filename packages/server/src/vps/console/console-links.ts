@@ -1,8 +1,8 @@
 import type { ConsoleType } from '@coinrack/compute/ports/console.ts'
 import type { Queryable } from '../../database/transaction.ts'
-import { mayOperate } from '../../may-operate.ts'
-import { sha256 } from '../../sealer.ts'
-import type { Services } from '../../services.ts'
+import { mayOperate } from '../../dispatch/may-operate.ts'
+import { sha256 } from '../../platform/sealer.ts'
+import type { Services } from '../../platform/services.ts'
 
 /** How long a link waits to be used. */
 export const LINK_MS = 10 * 60_000

@@ -1,5 +1,5 @@
 import type { GuestUsage } from '@coinrack/compute/ports/guest-channel.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { levels } from './levels.ts'
 import { type Counters, countersOf, type Used, usedSince } from './meter-delta.ts'
 import {

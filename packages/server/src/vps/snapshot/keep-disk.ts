@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database/transaction.ts'
-import type { Services } from '../../services.ts'
-import { sealedRootPassword, updateVps, type VpsRow } from '../vps-store.ts'
+import type { Services } from '../../platform/services.ts'
+import { sealedRootPassword, updateVps, type VpsRow } from '../machine/vps-store.ts'
 import { keptSystem } from './kept-system.ts'
 import { insertSnapshot, makeRoomForKept, type SnapshotReason, setSnapshot } from './snapshot-store.ts'
 

@@ -1,4 +1,4 @@
-import type { VpsRow } from '../vps-store.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 
 /** What the service knows of the system on a disk that is kept; binary as base64. */
 export interface KeptSystem {

@@ -1,6 +1,6 @@
 import { DriverError } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../../database/changes.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { nextStatus, type SnapshotOutcome, workOf } from './snapshot-state.ts'
 import {
   expireSnapshots,

@@ -1,6 +1,6 @@
 import { announce } from '../../database/changes.ts'
 import type { Transaction } from '../../database/transaction.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../platform/services.ts'
 import { insertSnapshot, type SnapshotRow } from './snapshot-store.ts'
 
 /** Announced when something is wanted of a snapshot. */

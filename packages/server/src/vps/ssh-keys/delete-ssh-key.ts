@@ -1,5 +1,5 @@
-import type { Handler } from '../../handler.ts'
-import { listOf } from '../../resources.ts'
+import type { Handler } from '../../dispatch/handler.ts'
+import { listOf } from '../../dispatch/resources.ts'
 import { removeSshKey, sshKeyView } from './ssh-key-store.ts'
 
 export const deleteSshKey: Handler<'deleteSshKey'> = async ({ input, db, fail }) => {

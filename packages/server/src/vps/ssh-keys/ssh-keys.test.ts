@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../../testing.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ssh-keys-'))
 let made = 0

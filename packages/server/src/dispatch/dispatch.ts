@@ -1,0 +1,338 @@
+import type { ErrorCode } from '@coinrack/contract/errors.ts'
+import { type OperationName, operations } from '@coinrack/contract/index.ts'
+import type { Operation } from '@coinrack/contract/operation.ts'
+import type pg from 'pg'
+import { z } from 'zod'
+import { type Authenticated, authenticate } from '../account/authenticate.ts'
+import { createKnownTokens } from '../account/known-tokens.ts'
+import { readUntil } from '../database/changes.ts'
+import { inTransaction, type Queryable } from '../database/transaction.ts'
+import { type ErrorOptions, OperationError } from '../platform/errors.ts'
+import type { Services } from '../platform/services.ts'
+import { addressBlock } from './address-block.ts'
+import { failureAnswer } from './failure-answer.ts'
+import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
+import {
+  beginRun,
+  endRun,
+  forgetAnswer,
+  hashInput,
+  hashKey,
+  type Idempotency,
+  keepRun,
+  remember,
+  replaceAnswer,
+  replay,
+  storedAnswer,
+} from './idempotency.ts'
+import { otherDoor } from './other-door.ts'
+import type { RateLimiter, Taken } from './rate-limiter.ts'
+import { compileInput, readKey } from './read-input.ts'
+import { listOf, resourceRow } from './resources.ts'
+
+/** One request, as any transport hands it in. */
+export interface Request {
+  /** The token as it was presented, unchecked. */
+  token: string | undefined
+  /** Of the client, for limits by address. */
+  address: string
+  /** Unread: by REST a text, as a tool anything. */
+  idempotencyKey: unknown
+  /** Of the resource that the operation is about, unchecked. */
+  resourceId: unknown
+  /** Reads the input: called after authentication, so that a stranger learns nothing from it. */
+  input(): Record<string, unknown>
+  requestId: string
+  asTool: boolean
+  /** By x402: base64 by REST, an object as a tool; unread. */
+  payment?: unknown
+  /** Whether the caller has hung up, where the transport knows that. */
+  isGone?(): boolean
+  /** Where the transport streams. */
+  stream?: OutputStream
+}
+
+/** What those without a good token have of the service: shares of its connections. */
+export interface Strangers {
+  db: pg.Pool
+  /** Where it is looked up whether something presented is good: statements without locks, so that none takes long. */
+  lookups: pg.Pool
+  limiter: RateLimiter
+}
+
+/** A handler with its call. */
+interface Work {
+  /** Does what is slow, before the transaction. @returns what `run` is to be given */
+  prepare: (() => Promise<unknown>) | undefined
+  run(db: Queryable, prepared?: unknown): Promise<Done>
+}
+
+/** What a handler has done, and what its answer waits for once that is committed. */
+interface Done {
+  body: Record<string, unknown>
+  finish: (() => Promise<Record<string, unknown>>) | undefined
+}
+
+/** How far a request has come: it holds also for one that is refused. */
+interface Begun {
+  /** Of the answer, whatever becomes of it. */
+  headers: Answer['headers']
+  /** Once the limits let the request through. */
+  taken: Taken | undefined
+}
+
+export interface Answer {
+  status: number
+  /** As on the wire. For a list: `{items, next_cursor}`. */
+  body: Record<string, unknown>
+  headers: Record<string, string>
+}
+
+export type Dispatch = (name: OperationName, request: Request) => Promise<Answer>
+
+/**
+ * The one path from every transport to every handler. The order of checks is part of the contract:
+ * 401, 429, 404, 403, 422, and then what the handler finds (409, 402, 503).
+ */
+export function createDispatch(
+  services: Services,
+  { handlers, paidHandlers }: { handlers: Handlers; paidHandlers: PaidHandlers },
+  limiter: RateLimiter,
+  strangers: Strangers,
+): Dispatch {
+  const known = createKnownTokens()
+  const inputs = new Map(Object.entries(operations).map(([name, op]) => [name, compileInput(op)]))
+
+  async function run(name: OperationName, request: Request, begun: Begun): Promise<Answer> {
+    const op: Operation = operations[name]
+    const { caller, row } = await identify(op, request)
+    if (caller) Object.assign(begun.headers, headersFor(caller))
+    const limits = caller ? limiter : strangers.limiter
+    begun.taken = await limits.take(op.rate, caller?.accountId, request.address)
+    Object.assign(begun.headers, begun.taken.headers)
+    const world = caller ? services : { ...services, db: strangers.db }
+
+    const raw = request.input()
+    if (op.resource) checkOwner(op, row, caller!)
+    if (caller) checkRights(op, caller)
+    const input = inputs.get(name)!(raw)
+    const until: UntilReached = async (topic, seconds, read, reached) => {
+      const value = await readUntil(services.changes, topic, seconds, read, reached)
+      // A token may have been revoked meanwhile, or the resource taken away.
+      const now = await identify(op, request)
+      if (op.resource) checkOwner(op, now.row, now.caller!)
+      if (now.caller) checkRights(op, now.caller)
+      return value
+    }
+
+    const { payment, isGone = () => false } = request
+    const isPaid =
+      op.x402 === 'always' || (op.x402 === true && (payment !== undefined || input.method === 'x402'))
+    const bodyOf = (output: unknown) => {
+      const body = encodeOutput(op, output)
+      return row?.delegated ? withoutBilling(body) : body
+    }
+    // Types tie each handler to its own call; here it is any of them.
+    const handler = (isPaid ? paidHandlers : handlers)[name as never] as AnyHandler
+    const call = {
+      input,
+      caller,
+      client: addressBlock(request.address),
+      resource: row,
+      db: world.db,
+      services: world,
+      fail: (code: ErrorCode, message: string, options?: ErrorOptions) => {
+        throw new OperationError(code, message, options)
+      },
+    }
+    const key = op.method === 'GET' ? undefined : readKey(request.idempotencyKey)
+    const idempotency: Idempotency | undefined =
+      caller && key !== undefined
+        ? { accountId: caller.accountId, tokenId: caller.tokenId, key, operation: name, input: raw }
+        : undefined
+    const paid = {
+      ...{ payment, isGone, key, paidServices: services },
+      keyHash: key === undefined ? undefined : hashKey({ tokenId: caller?.tokenId ?? 'none', key }),
+      digest: hashInput({ operation: name, input: raw }),
+    }
+    const work: Work = {
+      prepare: handler.prepare && (() => handler.prepare!(call)),
+      async run(db, prepared) {
+        let finish: (() => Promise<unknown>) | undefined
+        const afterCommit = (wait: () => Promise<unknown>) => {
+          finish = wait
+        }
+        const { stream } = request
+        const output = await handler(
+          { ...call, db, until, ...(isPaid ? paid : {}), stream, afterCommit },
+          prepared,
+        )
+        return { body: bodyOf(output), finish: finish && (async () => bodyOf(await finish!())) }
+      },
+    }
+    if (op.method === 'GET') return { status: 200, body: (await work.run(world.db)).body, headers: {} }
+    return op.onMachine || isPaid
+      ? runOutside(world.db, work, idempotency)
+      : runWrite(world.db, work, idempotency)
+  }
+
+  /** Runs what acts on a machine or is paid, which may take long, in no transaction. Its answer is remembered like any other. */
+  async function runOutside(
+    db: Queryable,
+    work: Work,
+    idempotency: Idempotency | undefined,
+  ): Promise<Answer> {
+    if (!idempotency) return { status: 200, body: (await work.run(db)).body, headers: {} }
+    const stored = await inTransaction(services.db, async (tx) => {
+      const answer = await replay(tx, services, idempotency)
+      if (!answer) await beginRun(tx, services, idempotency)
+      return answer
+    })
+    if (stored) return replayed(stored)
+    const stopKeeping = keepRun(services, idempotency)
+    try {
+      const { body } = await work.run(services.db)
+      await remember(services.db, services, idempotency, body)
+      return { status: 200, body, headers: {} }
+    } catch (error) {
+      await endRun(services, idempotency)
+      throw error
+    } finally {
+      stopKeeping()
+    }
+  }
+
+  /** Runs a write in one transaction, with its idempotency record. */
+  async function runWrite(db: pg.Pool, work: Work, idempotency: Idempotency | undefined): Promise<Answer> {
+    // What was answered before is not prepared again: it may rest on what has changed since.
+    const before = work.prepare && idempotency && (await storedAnswer(db, services, idempotency))
+    if (before) return replayed(before)
+    const prepared = await work.prepare?.()
+    let kept: OperationError | undefined
+    let finish: Done['finish']
+    const answer = await inTransaction(db, async (tx): Promise<Answer> => {
+      kept = undefined
+      finish = undefined
+      const stored = idempotency && (await replay(tx, services, idempotency))
+      if (stored) return replayed(stored)
+      try {
+        const done = await work.run(tx, prepared)
+        finish = done.finish
+        if (idempotency) await remember(tx, services, idempotency, done.body)
+        return { status: 200, body: done.body, headers: {} }
+      } catch (error) {
+        if (!(error instanceof OperationError && error.options.keepEffects)) throw error
+        kept = error
+        return { status: error.status, body: {}, headers: {} }
+      }
+    })
+    if (kept) throw kept
+    return finish ? { ...answer, body: await finishWrite(finish, idempotency) } : answer
+  }
+
+  /** Waits for what a committed write has begun: the answer is what came of it. */
+  async function finishWrite(
+    finish: NonNullable<Done['finish']>,
+    idempotency: Idempotency | undefined,
+  ): Promise<Record<string, unknown>> {
+    try {
+      const body = await finish()
+      if (idempotency) await replaceAnswer(services, idempotency, body)
+      return body
+    } catch (error) {
+      if (idempotency) await forgetAnswer(services, idempotency)
+      throw error
+    }
+  }
+
+  async function identify(op: Operation, request: Request): Promise<Partial<Authenticated>> {
+    // Who comes with a token has to come with a good one, also where none is needed.
+    if (op.access === 'public' && (op.x402 === undefined || request.token === undefined)) return {}
+    if (request.token === undefined) {
+      if (op.openAsTool && request.asTool) return {}
+      throw new OperationError('unauthorized', 'This operation needs a Bearer token', otherDoor(op))
+    }
+    const wanted = op.resource && resourceRow(op.resource, request.resourceId)
+    const { token } = request
+    const authenticated = await known.lookUp(token, (isKnown) =>
+      authenticate({ db: isKnown ? services.db : strangers.lookups, clock: services.clock }, token, wanted),
+    )
+    if (authenticated) return authenticated
+    await strangers.limiter.takeBadToken(request.address)
+    throw new OperationError('unauthorized', 'The token is not valid: unknown, expired or revoked')
+  }
+
+  return async (name, request) => {
+    const begun: Begun = { headers: {}, taken: undefined }
+    const answer = await run(name, request, begun).catch(async (error) => {
+      if (begun.taken && isPlainRefusal(error)) Object.assign(begun.headers, await begun.taken.giveBack())
+      return failureAnswer(services, error, request.requestId)
+    })
+    return { ...answer, headers: { ...begun.headers, ...answer.headers } }
+  }
+}
+
+/** Statuses of calls that were wrong in themselves or out of place, and so did nothing. */
+const REFUSED = [403, 404, 409, 422]
+
+/** Whether a call was refused without an effect, so that it does not use up the limit of what it asked for. */
+const isPlainRefusal = (error: unknown) =>
+  error instanceof OperationError && REFUSED.includes(error.status) && !error.options.keepEffects
+
+interface AnyHandler {
+  (call: object, prepared: unknown): Promise<unknown>
+  prepare?(call: object): Promise<unknown>
+}
+
+const replayed = (body: Record<string, unknown>): Answer => ({
+  status: 200,
+  body,
+  headers: { 'idempotent-replayed': 'true' },
+})
+
+/** While the balance is low, every answer says so. */
+export const RUNS_OUT = 'x-balance-runs-out-at'
+
+function headersFor({ expiresAt, balanceRunsOutAt }: Caller): Record<string, string> {
+  return {
+    'x-token-expires-at': expiresAt.toISOString(),
+    ...(balanceRunsOutAt ? { [RUNS_OUT]: balanceRunsOutAt.toISOString() } : {}),
+  }
+}
+
+function checkOwner({ resource, delegable }: Operation, row: Authenticated['row'], caller: Caller) {
+  const nextSteps = resource && listOf[resource]
+  if (!row) throw new OperationError('not_found', `There is no ${resource} with this id`, { nextSteps })
+  if (row.account_id === caller.accountId || (delegable && row.delegated === true)) return
+  throw new OperationError(
+    'not_owner',
+    row.delegated ? 'Only the owner may do this' : `This ${resource} belongs to another account`,
+    { nextSteps },
+  )
+}
+
+function checkRights(op: Operation, caller: Caller) {
+  if (caller.suspended) throw new OperationError('account_suspended', 'The account is suspended')
+  if (op.access !== 'public' && op.access !== 'any' && !caller.scopes.includes(op.access)) {
+    throw new OperationError('scope_missing', `The token lacks the scope "${op.access}"`, {
+      fields: { scope: op.access },
+    })
+  }
+}
+
+function encodeOutput(op: Operation, output: unknown): Record<string, unknown> {
+  if (!op.list) return z.encode(op.output, output as never) as Record<string, unknown>
+  const page = output as { items: never[]; nextCursor?: string }
+  return {
+    items: page.items.map((item) => z.encode(op.output, item)),
+    ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor }),
+  }
+}
+
+/** What a delegate is shown: what the owner pays is not its business. */
+function withoutBilling({ billing: _billing, ...body }: Record<string, unknown>): Record<string, unknown> {
+  const { service } = body
+  return typeof service === 'object' && service !== null
+    ? { ...body, service: withoutBilling(service as Record<string, unknown>) }
+    : body
+}

@@ -1,0 +1,129 @@
+import type { OperationName, Operations } from '@coinrack/contract/index.ts'
+import type { DeclaredError, Input, Output, Resource, Scope } from '@coinrack/contract/operation.ts'
+import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { ErrorOptions } from '../platform/errors.ts'
+import type { Services } from '../platform/services.ts'
+import type { ResourceRows } from './resources.ts'
+
+/** Whoever presented a good token. */
+export interface Caller {
+  accountId: string
+  tokenId: string
+  /** The token and all above it, the highest first: more than one for a child token. */
+  lineage: string[]
+  scopes: Scope[]
+  /** When a password, a code or a registration was last proven for this token. */
+  authenticatedAt: Date
+  /** When a code from the mailbox, or the account's wallet, opened the session of this token; undefined for other ways in. */
+  provenAt: Date | undefined
+  expiresAt: Date
+  suspended: boolean
+  /** While the balance of the account is low. */
+  balanceRunsOutAt: Date | undefined
+}
+
+/**
+ * Reads until it shows what is waited for, or so many seconds are over: a long poll; see `readUntil`. What the caller may
+ * do is checked again after it.
+ * @throws OperationError `unauthorized` and the like, when it no longer may
+ */
+export type UntilReached = <T>(
+  topic: string,
+  seconds: number,
+  read: () => Promise<T>,
+  reached: (value: T) => boolean,
+) => Promise<T>
+
+/** Takes what comes of the work while it goes on. */
+export interface OutputStream {
+  /** Resolves when it may have more, to false when nobody takes any. */
+  emit(event: string, data: Record<string, unknown>): Promise<boolean>
+  /** Whoever wanted it has hung up. */
+  gone: AbortSignal
+}
+
+type Public<N extends OperationName> = Operations[N] extends { access: 'public' } | { openAsTool: true }
+  ? true
+  : false
+
+export interface Call<N extends OperationName> {
+  input: Input<Operations[N]>
+  /** Undefined only where the operation is open to everybody. */
+  caller: Public<N> extends true ? Caller | undefined : Caller
+  /** The address that the call comes from, as limits count it: an IPv6 /64 is one. */
+  client: string
+  /** What was read of the resource with the token, as JSON. The caller owns it. */
+  resource: Operations[N] extends { resource: infer R extends Resource } ? ResourceRows[R] : undefined
+  /**
+   * Of a write: one transaction, committed when the handler returns. Inside it statements only: slow work is done before
+   * it, see `preparedHandler`, or after it. Of a read or of what acts on a machine: the pool.
+   */
+  db: Operations[N] extends { method: 'GET' } | { onMachine: true } ? Queryable : Transaction
+  services: Services
+  until: UntilReached
+  /** Undefined where the answer alone is wanted. */
+  stream: OutputStream | undefined
+  /**
+   * Of a write: the answer is what this gives, once the transaction is committed. When it throws, the write is not
+   * remembered under its idempotency key.
+   */
+  afterCommit(wait: () => Promise<Output<Operations[N]>>): void
+  /** Refuses, with a code that the operation declares. */
+  fail(code: DeclaredError<Operations[N]>, message: string, options?: ErrorOptions): never
+}
+
+/** What there is of a call before its transaction begins. `db` is the pool. */
+export type CallToPrepare<N extends OperationName> = Pick<
+  Call<N>,
+  'input' | 'caller' | 'resource' | 'services' | 'fail'
+> & { db: Queryable }
+
+export interface Handler<N extends OperationName> {
+  /** @param prepared what `prepare` answered */
+  (call: Call<N>, prepared?: unknown): Promise<Output<Operations[N]>>
+  prepare?(call: CallToPrepare<N>): Promise<unknown>
+}
+
+/**
+ * The handler of a write that needs something slow, such as a key derivation: that is done before the transaction, once,
+ * however often the transaction is repeated, and changes nothing. What it rests on may have changed when the transaction
+ * begins, so `write` looks again.
+ */
+export function preparedHandler<N extends OperationName, P>(
+  prepare: (call: CallToPrepare<N>) => Promise<P>,
+  write: (call: Call<N>, prepared: P) => Promise<Output<Operations[N]>>,
+): Handler<N> {
+  return Object.assign((call: Call<N>, prepared?: unknown) => write(call, prepared as P), { prepare })
+}
+
+type PaidName = {
+  [N in OperationName]: Operations[N] extends { x402: true | 'always' } ? N : never
+}[OperationName]
+type AlwaysPaidName = {
+  [N in OperationName]: Operations[N] extends { x402: 'always' } ? N : never
+}[OperationName]
+
+/**
+ * Answers a call that is paid in the same request, by x402. It runs in no transaction: settling takes seconds.
+ * `payment` is as it was presented, unread; undefined when there is none yet. `key` is the Idempotency-Key, and `keyHash` the
+ * same for calls of one token, or without any, that came with the same key. `digest` is the same for calls that ask for the
+ * same. `isGone` says whether the caller has hung up meanwhile. `services` of a caller without a token has the share of
+ * strangers; `paidServices` is for who has paid.
+ */
+export type PaidHandler<N extends PaidName> = (
+  call: Omit<Call<N>, 'db'> & {
+    db: Queryable
+    payment: unknown
+    key: string | undefined
+    keyHash: Buffer | undefined
+    digest: Buffer
+    isGone(): boolean
+    paidServices: Services
+  },
+) => Promise<Output<Operations[N]>>
+
+/** Exhaustive, like `Handlers`. */
+export type PaidHandlers = { [N in PaidName]: PaidHandler<N> }
+
+/** Exhaustive: an operation without a handler does not compile. */
+export type Handlers = { [N in Exclude<OperationName, AlwaysPaidName>]: Handler<N> }

@@ -1,0 +1,31 @@
+import { formatUsd, type NextStep } from '@coinrack/contract/wire.ts'
+import type { BudgetRefusal } from '../ledger/judge-budgets.ts'
+import { OperationError } from './errors.ts'
+
+/** How the budget of a token is raised, by the one above it. */
+export const raiseOf = ({ holder, below }: Pick<BudgetRefusal, 'holder' | 'below'>): NextStep =>
+  holder.is_umbrella
+    ? { tool: 'confirm_token', why: 'Confirm the token', arguments: { token_id: below?.token_id } }
+    : { tool: 'update_token', why: 'Raise the budget', arguments: { token_id: holder.token_id } }
+
+/** What a token is told that would spend more than its budget: which cap, by how much, and who can raise it. */
+export function budgetExceeded({ holder, below, cap, limit, used, shortBy }: BudgetRefusal): OperationError {
+  const isCount = cap === 'max_live_vps' || cap === 'max_live_sandboxes'
+  const shown = (value: bigint) => (isCount ? Number(value) : formatUsd(value))
+  const raise = raiseOf({ holder, below })
+  const who = holder.parent_id === null ? 'a token of a login' : `the token ${holder.parent_id}`
+  return new OperationError(
+    'budget_exceeded',
+    `${cap} of the token ${holder.token_id} is ${shown(limit)}, of which ${shown(used)} is used: ${shown(shortBy)} short. It can be raised by ${who} with ${raise.tool}`,
+    {
+      fields: {
+        cap,
+        limit: shown(limit),
+        used: shown(used),
+        short_by: shown(shortBy),
+        raised_by: { token_id: holder.parent_id, tool: raise.tool, arguments: raise.arguments },
+      },
+      nextSteps: [{ tool: 'whoami', why: 'See the budget of this token and what it has spent' }],
+    },
+  )
+}

@@ -1,0 +1,183 @@
+import type { Operations } from '@coinrack/contract/index.ts'
+import type { Invoice } from '@coinrack/contract/invoices.ts'
+import type { Input, Output } from '@coinrack/contract/operation.ts'
+import type { Recurring, Running } from '@coinrack/money/index.ts'
+import type { PaymentRequired } from '@x402/core/types'
+import type { z } from 'zod'
+import type { Config } from '../config/config.ts'
+import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { Caller, Handler } from '../dispatch/handler.ts'
+import type { OrderPreparation } from './host-facts.ts'
+import type { Services } from './services.ts'
+
+/*
+ * What slices need of each other. No slice imports another: `main.ts` hands these in.
+ */
+
+export type InvoiceView = z.output<typeof Invoice>
+
+/** A wallet: of a key, which is the same on every chain, or of a contract on one chain. */
+export interface Wallet {
+  address: string
+  /** Null: of a key. */
+  chainId: number | null
+}
+
+/** Of accounts, for payments by wallets that present no token. */
+export interface WalletAccounts {
+  /** The account of a wallet; undefined when it has none. */
+  find(db: Queryable, wallet: Wallet): Promise<string | undefined>
+  /** The account of a wallet, made when it has none: without an e-mail address, and with a balance of zero. */
+  ensure(tx: Transaction, services: Services, wallet: Wallet): Promise<string>
+  /**
+   * Makes a token for who has bought something with a payment. It has every right but those that a log-in of the last
+   * minutes has: a payment is none.
+   */
+  openSession(
+    tx: Transaction,
+    services: Services,
+    accountId: string,
+    client: string,
+  ): Promise<{ caller: Caller; token: string }>
+}
+
+/** Of payments, for orders. */
+export interface Invoicing {
+  /** Opens an unpaid invoice for an order that the balance did not cover. */
+  openForOrder(
+    tx: Transaction,
+    services: Services,
+    order: { accountId: string; orderId: string; amount: bigint; expiresAt: Date },
+  ): Promise<InvoiceView>
+  /** The unpaid invoice of so much more time of a service: the one there is, or another in the place of one for something else. */
+  openForRenewal(
+    tx: Transaction,
+    services: Services,
+    renewal: { accountId: string; serviceId: string; months: number; amount: bigint; expiresAt: Date },
+  ): Promise<InvoiceView>
+  /** Marks the unpaid invoice of so many months of a service paid, when they were paid from the balance. */
+  markRenewed(tx: Transaction, services: Services, serviceId: string, months: number): Promise<void>
+  /** Ends the unpaid renewal invoice of a service: there is nothing more to pay for. */
+  cancelRenewal(tx: Transaction, services: Services, serviceId: string): Promise<void>
+  view(db: Queryable, services: Services, invoiceId: string): Promise<InvoiceView>
+  /**
+   * What to sign to pay an invoice by x402 within the call that was refused, as its 402 says it; nothing where no network
+   * takes signatures now, or nothing is left to pay.
+   * @param sold what the call is for: its address, and what that is
+   */
+  termsWithinCall(
+    db: Queryable,
+    services: Services,
+    invoiceId: string,
+    sold: { url: string; description: string; error: string },
+  ): Promise<Partial<PaymentRequired>>
+  /** Marks an order's invoice paid, when the order was paid from the balance. */
+  markPaid(tx: Transaction, services: Services, invoiceId: string): Promise<void>
+}
+
+/** Of orders, for payments, the catalog and the account's overview. */
+export interface Ordering {
+  orderVps: Handler<'orderVps'>
+  /**
+   * What the first period of a VPS costs, in micro-USD, for who has no account: `months`, or `hours` of an hourly one.
+   * Nothing is written.
+   * @throws OperationError for an order that could not be placed now
+   */
+  priceOfOrder(services: Services, db: Queryable, input: Input<Operations['buyVps']>): Promise<bigint>
+  /** An order that was placed, as `orderVps` answers it. */
+  placedOrder(db: Queryable, services: Services, orderId: string): Promise<Output<Operations['orderVps']>>
+  /**
+   * Asks the host what the transaction of an order has to know, and makes the password of its machine: outside of any.
+   * @param begins false when it is only asked whether there is room
+   */
+  prepareOrder(services: Services, { begins }: { begins: boolean }): Promise<OrderPreparation>
+  /**
+   * Pays an order that awaits payment from the balance, and begins to provision it.
+   * @param tokenId whose budget it counts for: without it, that of the token that ordered
+   * @returns `closed` when the order awaits nothing
+   * @throws InsufficientFunds
+   * @throws OperationError `budget_exceeded`; `capacity` when no machine can be placed now, and nothing was charged
+   */
+  payFromBalance(
+    tx: Transaction,
+    services: Services,
+    prepared: OrderPreparation,
+    orderId: string,
+    tokenId?: string,
+  ): Promise<'paid' | 'closed'>
+  /**
+   * Makes sure that the machine of an order that awaits payment could be placed now.
+   * @throws OperationError `capacity`
+   */
+  checkRoom(db: Queryable, services: Services, prepared: OrderPreparation, orderId: string): Promise<void>
+  renewService: Handler<'renewService'>
+  /** A service that was renewed, as `renewService` answers it. */
+  renewedService(
+    db: Queryable,
+    services: Services,
+    serviceId: string,
+  ): Promise<Omit<Output<Operations['renewService']>, 'charged'>>
+  /** Ends an order that awaits payment and cannot begin, and tells its account why; another one stays as it is. */
+  failOrder(tx: Transaction, services: Services, orderId: string, reason: string): Promise<void>
+  /** Ends an order that still awaits payment. The balance must be locked. */
+  cancelUnpaid(tx: Transaction, orderId: string): Promise<void>
+  /** What is locked before a balance that a renewal is paid from. */
+  lockService(tx: Transaction, serviceId: string): Promise<void>
+  /**
+   * Renews a service from the balance. Both must be locked, the service first.
+   * @param tokenId whose budget it counts for: without it, that of the token that ordered
+   * @returns `closed` when there is nothing to renew any more
+   * @throws InsufficientFunds
+   * @throws OperationError `budget_exceeded`, `renewal_limit`
+   */
+  renewFromBalance(
+    tx: Transaction,
+    services: Services,
+    renewal: { serviceId: string; months: number },
+    tokenId?: string,
+  ): Promise<'paid' | 'closed'>
+  /**
+   * How many services of an account are live, the newest that is being made, and what will be charged for those that renew
+   * themselves.
+   */
+  summary(
+    db: Queryable,
+    services: Services,
+    accountId: string,
+  ): Promise<{ live: number; making: string | undefined; charges: Recurring[] }>
+  /** Of each account that is charged for something by then: all that will be charged for what renews itself. */
+  chargesOfThoseDue(db: Queryable, services: Services, until: Date): Promise<Map<string, Recurring[]>>
+  /** Whether a service was ever delivered to the account and charged. */
+  hasPaid(db: Queryable, accountId: string): Promise<boolean>
+  /** What machines have taken of the host, wanted ones included. */
+  taken(db: Queryable): Promise<{ memory_mb: number; disk_gb: number }>
+  /** Tells for a machine of some size whether there is room for one now. */
+  roomFor(
+    services: Services,
+  ): Promise<(plan: { memory_mb: number; disk_gb: number; network: 'nat' | 'dedicated' }) => boolean>
+}
+
+/** Of sandboxes, for the balance and the account's overview. */
+export interface Sandboxing {
+  createSandbox: Handler<'createSandbox'>
+  /**
+   * What a sandbox costs that runs for its whole timeout, in micro-USD, for who has no account. Nothing is written.
+   * @throws OperationError for one that could not be started now
+   */
+  priceOfSandbox(services: Services, db: Queryable, input: Input<Operations['buySandbox']>): Promise<bigint>
+  /** A sandbox that was started, as `createSandbox` answers it. */
+  startedSandbox(
+    db: Queryable,
+    services: Services,
+    sandboxId: string,
+  ): Promise<Output<Operations['createSandbox']>>
+  /** How many of an account are live, and what those that run cost. */
+  summary(db: Queryable, accountId: string): Promise<{ live: number; running: Running[] }>
+  /** Of each account that has any: all that run. */
+  running(db: Queryable): Promise<Map<string, Running[]>>
+  /** What those that run, or are about to, have taken of the host; of its disk also those that are paused. */
+  taken(
+    db: Queryable,
+    config: Pick<Config, 'sandboxOvercommit'>,
+  ): Promise<{ vcpus: number; memory_mb: number; disk_gb: number }>
+}

@@ -1,0 +1,82 @@
+import type { VpsConsole } from '@coinrack/compute/ports/console.ts'
+import type { GuestChannel } from '@coinrack/compute/ports/guest-channel.ts'
+import type { KeptDisks } from '@coinrack/compute/ports/kept-disks.ts'
+import type { SandboxChannel } from '@coinrack/compute/ports/sandbox-channel.ts'
+import type { SandboxRuntime } from '@coinrack/compute/ports/sandbox-runtime.ts'
+import type { VpsSnapshots } from '@coinrack/compute/ports/snapshot.ts'
+import type { VpsDriver } from '@coinrack/compute/ports/vps-driver.ts'
+import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { Address } from 'viem'
+import type { Hashing } from '../account/hashing.ts'
+import type { Mailer } from '../account/mailer.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { OfferedPlan } from '../catalog/offer.ts'
+import type { Chain } from '../chain/chain-port.ts'
+import type { DemoBody } from '../chain/demo-chains.ts'
+import type { Config } from '../config/config.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ReverseDns } from '../vps/network/rdns/reverse-dns.ts'
+import type { ReceiptKey } from './receipt-key.ts'
+import type { Sealer } from './sealer.ts'
+import type { Invoicing, Ordering, Sandboxing, WalletAccounts } from './seams.ts'
+
+export interface Clock {
+  now(): Date
+}
+
+export interface Random {
+  bytes(length: number): Uint8Array
+}
+
+/** What sandboxes run in. */
+export interface Sandboxes {
+  runtime: SandboxRuntime
+  /** The inside of them. */
+  channel: SandboxChannel
+}
+
+/** The world as the service sees it. Made in `main.ts` and in `testing.ts`, and handed in everywhere else. */
+export interface Services {
+  config: Config
+  db: pg.Pool
+  changes: Changes
+  clock: Clock
+  random: Random
+  newId(kind: IdKind): string
+  sealer: Sealer
+  receiptKey: ReceiptKey
+  mailer: Mailer
+  hashing: Hashing
+  /** All addresses of a host name, as the host asks for them. */
+  lookup(host: string): Promise<string[]>
+  log: Logger
+  catalog: Catalog
+  /** Its plans as they are offered now, or were a moment ago: asking for them again costs nothing. */
+  offer(services: Services): Promise<OfferedPlan[]>
+  driver: VpsDriver
+  /** The inside of its machines. */
+  guests: GuestChannel
+  console: VpsConsole
+  snapshots: VpsSnapshots
+  /** Undefined where customers cannot name their addresses. */
+  rdns: ReverseDns | undefined
+  keptDisks: KeptDisks
+  /** Undefined where the host cannot run any, and in a service that does not tend the machines. */
+  sandboxes: Sandboxes | undefined
+  chains: Chain[]
+  /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
+  depositAddressOf(counter: bigint): Address
+  /** Of the demo profile alone: how to pay on its chains. */
+  demo: DemoBody | undefined
+  invoicing: Invoicing
+  ordering: Ordering
+  sandboxing: Sandboxing
+  walletAccounts: WalletAccounts
+}
+
+export const idMaker =
+  (clock: Clock, random: Random): Services['newId'] =>
+  (kind) =>
+    makeId(kind, clock.now().getTime(), random.bytes(10))

@@ -1,0 +1,77 @@
+import { demandNoTransaction } from '../database/transaction.ts'
+import type { Services } from './services.ts'
+
+type Wrap<T> = (what: string, edge: T) => T
+type Edge = keyof typeof wraps
+
+/** Every way out of the service that can take its time, with how each is wrapped. */
+const wraps = {
+  mailer: wrapPort,
+  lookup: wrapCall,
+  offer: wrapCall,
+  driver: wrapPort,
+  guests: wrapPort,
+  console: wrapPort,
+  snapshots: wrapPort,
+  keptDisks: wrapPort,
+  rdns: (what, rdns) => rdns && wrapPort(what, rdns),
+  sandboxes: (what, sandboxes) =>
+    sandboxes && {
+      runtime: wrapPort(what, sandboxes.runtime),
+      channel: wrapPort(what, sandboxes.channel),
+    },
+  chains: (what, chains) =>
+    chains.map((chain) => ({
+      settings: chain.settings,
+      port: wrapPort(what, chain.port),
+      // A chain whose endpoints were all away at the start has these later.
+      get gasWallet() {
+        // A signature asks nobody: it is made here, with the number that the transaction takes.
+        return chain.gasWallet && wrapPort(what, chain.gasWallet, ['sign'])
+      },
+      get prove() {
+        return chain.prove && wrapCall(`${what}.prove()`, chain.prove)
+      },
+    })),
+} satisfies { [E in keyof Services]?: Wrap<Services[E]> }
+
+/**
+ * The same services, whose slow edges refuse to be asked for anything while a transaction is open (SlowWorkError): whichever
+ * test reaches such a call fails, whatever else it is about. It holds as well for what is put in the place of an edge
+ * later, by `main.ts` once the sandboxes are open or by a test.
+ */
+export function guardSlowEdges(services: Services): Services {
+  for (const name of Object.keys(wraps) as Edge[]) guardEdge(services, name)
+  return services
+}
+
+function guardEdge<E extends Edge>(services: Services, name: E): void {
+  const wrap = wraps[name] as Wrap<Services[E]>
+  let guarded = wrap(name, services[name])
+  Object.defineProperty(services, name, {
+    enumerable: true,
+    get: () => guarded,
+    set: (edge: Services[E]) => {
+      guarded = wrap(name, edge)
+    },
+  })
+}
+
+function wrapCall<A extends unknown[], R>(what: string, call: (...args: A) => R): (...args: A) => R {
+  return (...args) => {
+    demandNoTransaction(what)
+    return call(...args)
+  }
+}
+
+/** @param quick calls of it that are fine inside a transaction */
+function wrapPort<T extends object>(what: string, port: T, quick: (string | symbol)[] = []): T {
+  return new Proxy(port, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      if (quick.includes(name)) return value.bind(target)
+      return wrapCall(`${what}.${String(name)}()`, value.bind(target) as () => unknown)
+    },
+  })
+}

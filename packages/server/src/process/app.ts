@@ -1,0 +1,78 @@
+import { basePath, walletPath } from '@coinrack/contract/index.ts'
+import type { FastifyInstance } from 'fastify'
+import { shareOf } from '../database/pool.ts'
+import { createDispatch } from '../dispatch/dispatch.ts'
+import { createRateLimiter } from '../dispatch/rate-limiter.ts'
+import type { Services } from '../platform/services.ts'
+import { createSlots } from '../platform/slots.ts'
+import { version } from '../platform/version.ts'
+import { registerCheckout } from '../transport/checkout.ts'
+import { registerConsole } from '../transport/console.ts'
+import { registerDocuments, registerOpenapi } from '../transport/documents.ts'
+import { registerEventStream } from '../transport/event-stream.ts'
+import { allowBrowsers } from '../transport/for-browsers.ts'
+import { createMcp } from '../transport/mcp.ts'
+import { registerOtherForms } from '../transport/other-forms.ts'
+import { registerOtherRoutes } from '../transport/other-routes.ts'
+import { passOnSandboxes } from '../transport/pass-on.ts'
+import { registerPreviews } from '../transport/previews.ts'
+import { readOnAfterAnswers } from '../transport/read-on.ts'
+import { registerRest } from '../transport/rest.ts'
+import { registerSandboxFiles } from '../transport/sandbox-files.ts'
+import { createServer, nothingAt } from '../transport/server.ts'
+import { endSlowBodies } from '../transport/slow-bodies.ts'
+import { registerUpgrades, type Upgrade } from '../transport/upgrades.ts'
+import { handlers, paidHandlers } from './handlers.ts'
+import { type Metrics, measured } from './metrics.ts'
+import type { Readiness } from './readiness.ts'
+
+/** How many connections to the database those without a token have together, and how long one waits for one of them. */
+const STRANGERS = { most: 6, waitMs: 2_000 }
+/** The same for looking up tokens and other secrets that are not known to be good. */
+const LOOKUPS = { most: 4, waitMs: 2_000 }
+
+/** The whole HTTP face of the service, not listening yet. */
+export function createApp(services: Services, readiness: Readiness, metrics: Metrics): FastifyInstance {
+  const shared = shareOf(services.db, createSlots(STRANGERS))
+  const lookups = shareOf(services.db, createSlots(LOOKUPS))
+  const strangers = { db: shared, lookups, limiter: createRateLimiter({ ...services, db: shared }) }
+  const dispatch = measured(
+    createDispatch(services, { handlers, paidHandlers }, createRateLimiter(services), strangers),
+    metrics,
+  )
+  const upgrades: Upgrade[] = []
+  const app = createServer(services, upgrades)
+  endSlowBodies(app, services)
+  readOnAfterAnswers(app)
+  const passOn = passOnSandboxes(app, services)
+  registerEventStream(app, services, dispatch)
+  registerOtherForms(app, dispatch)
+  app.register(
+    async (scope) => {
+      await allowBrowsers(scope)
+      scope.setNotFoundHandler((request) => {
+        throw nothingAt(request)
+      })
+      await registerRest(scope, dispatch)
+      await registerOpenapi(scope, services)
+    },
+    { prefix: basePath },
+  )
+  app.register(
+    async (scope) => {
+      await allowBrowsers(scope)
+      scope.setNotFoundHandler((request) => {
+        throw nothingAt(request)
+      })
+      await registerRest(scope, dispatch, walletPath)
+    },
+    { prefix: walletPath },
+  )
+  registerDocuments(app, services)
+  registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
+  registerCheckout(app, Object.create(services, { db: { value: shared } }), strangers.limiter)
+  registerSandboxFiles(app, services, dispatch)
+  upgrades.push(registerConsole(app, services, lookups), passOn, registerPreviews(app, services, lookups))
+  registerUpgrades(app, services, upgrades)
+  return app
+}

@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
+import { osImages } from '@coinrack/compute/images/catalog.ts'
+import { createImageStore } from '@coinrack/compute/images/image-store.ts'
+import { createQemuDriver, type QemuDriver } from '@coinrack/compute/local-vps/driver.ts'
+import { createQemuGuestChannel } from '@coinrack/compute/local-vps/guest-channel.ts'
+import { hostAcceleration } from '@coinrack/compute/machine/host-acceleration.ts'
+import { createSandboxes, type Sandboxes } from '@coinrack/compute/sandbox/runtime.ts'
+import { sandboxTariffs } from '@coinrack/contract/sandbox-tariffs.ts'
+import { serviceUser } from '@coinrack/host/service-user.ts'
+import { type Logger, pino } from 'pino'
+import { privateKeyToAddress } from 'viem/accounts'
+import { createHashing } from '../account/hashing.ts'
+import { fileMailer, smtpMailer } from '../account/mailer.ts'
+import { walletAccounts } from '../account/wallet-accounts.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { sellable } from '../catalog/catalog.ts'
+import { OFFER_MS, readOffer } from '../catalog/offer.ts'
+import { readCatalog } from '../catalog/read-catalog.ts'
+import { configuredChains } from '../chain/configured-chains.ts'
+import { fundOnDemoChains } from '../chain/demo-chains.ts'
+import { depositAddress } from '../chain/deposit-address.ts'
+import { forwarderFactoryAddress } from '../chain/forwarder-factory.ts'
+import { openChain } from '../chain/open-chain.ts'
+import { ConfigError, loadConfig } from '../config/config.ts'
+import { readConfigFile } from '../config/read-config-file.ts'
+import { DataFolderError, openDataFolder } from '../data-folder/data-folder.ts'
+import { dataLayout } from '../data-folder/data-layout.ts'
+import { listenForChanges } from '../database/changes.ts'
+import { startEmbeddedPostgres } from '../database/embedded.ts'
+import { demandSameInstallation, OtherInstallationError } from '../database/installation.ts'
+import { keepEmbeddedPostgres } from '../database/keep-embedded.ts'
+import { migrate } from '../database/migrate.ts'
+import { openPool } from '../database/pool.ts'
+import { invoicing } from '../payments/invoicing.ts'
+import { atMostEvery } from '../platform/at-most-every.ts'
+import { createReceiptKey } from '../platform/receipt-key.ts'
+import { createSealer } from '../platform/sealer.ts'
+import { idMaker, type Services } from '../platform/services.ts'
+import { guardSlowEdges } from '../platform/slow-edges.ts'
+import { sandboxing } from '../sandboxes/life/sandboxing.ts'
+import { unpromisedMemory } from '../sandboxes/life/unpromised-memory.ts'
+import { nsupdateReverseDns } from '../vps/network/rdns/nsupdate.ts'
+import { ordering } from '../vps/orders/ordering.ts'
+import { PortError, serve } from './serve.ts'
+
+/*
+ * Makes the world and the service in it, and runs it until it is told to end.
+ */
+
+const POOL_SIZE = 20
+/** How long a request waits for others to derive their keys. */
+const HASHING_WAIT_MS = 2_000
+const PREPARE_AGAIN_MS = 60_000
+const LAST_LINES = 4
+const KEEP_TEMPLATE_MS = 600_000
+const TEND_POOL_MS = 5_000
+
+/** What is ordered most. */
+const { vcpus, memory_mb: memoryMb, disk_gb: diskGb } = sandboxTariffs.micro
+const microSize = { vcpus, memoryMb, diskGb }
+
+/** While the service comes up there is nothing to bring to an end: whatever was begun can be killed at any point. */
+let end: () => void = () => process.exit(0)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end())
+
+async function main(): Promise<void> {
+  const config = loadConfig(process.env, readConfigFile)
+  const say = (line: string) => console.log(line)
+  const user = await serviceUser()
+  const folder = await openDataFolder({
+    path: config.dataFolder,
+    profile: config.profile,
+    port: config.port,
+    user,
+    onWait: say,
+  })
+  const { dataFolder, cacheFolder } = config
+  const log = pino({ level: config.logLevel })
+  for (const warning of config.warnings) log.warn(warning)
+
+  const startPostgres = () => startEmbeddedPostgres({ dataFolder, cacheFolder, user, onProgress: say })
+  const [postgres, chains] = await Promise.all([
+    config.databaseUrl ?? startPostgres().then(({ url }) => url),
+    configuredChains(config, user, say),
+  ])
+  const endWatch = config.databaseUrl
+    ? async () => {}
+    : keepEmbeddedPostgres(dataFolder, startPostgres, (message, error) => log.warn({ err: error }, message))
+  const db = openPool(postgres, {
+    size: POOL_SIZE,
+    onError: (error) => log.error({ err: error }, 'Database connection'),
+  })
+  await migrate(db)
+
+  const clock = { now: () => new Date() }
+  const random = { bytes: (length: number) => randomBytes(length) }
+  const serverSecret = config.serverSecret ?? (await folder.secret('server'))
+  const depositSecret = config.depositSecret ?? (await folder.secret('deposit'))
+  await demandSameInstallation(db, {
+    profile: config.profile,
+    folderId: folder.id,
+    serverSecret,
+    depositSecret,
+  })
+  await folder.started()
+  const x402Key = config.x402Key ?? (chains.demo && (`0x${await folder.secret('x402')}` as const))
+  if (chains.demo && x402Key) await fundOnDemoChains(chains.settings, privateKeyToAddress(x402Key))
+  if (x402Key)
+    log.info({ address: privateKeyToAddress(x402Key) }, 'The gas wallet, which sends top-ups by x402')
+  const factory = forwarderFactoryAddress(chains.settings[0]!.treasury)
+  const egress = {
+    blockedNetworks: config.guestBlockedNetworks,
+    blockedPorts: config.guestBlockedPorts,
+    resolvers: config.guestResolvers,
+    bandwidthMbit: config.guestBandwidth,
+  }
+  const addressRouting = { bridge: config.addressBridge, gateway: config.addressGateway }
+  const driver = createQemuDriver({
+    dataFolder,
+    cacheFolder,
+    user,
+    userIds: config.guestUsers,
+    controlGroup: config.guestControlGroup,
+    diskLimits: { megabytes: config.guestDiskMegabytes, operations: config.guestDiskOperations },
+    clock,
+    log,
+    egress,
+    instant: config.instantVps,
+    diskOvercommit: config.diskOvercommit,
+    addressRouting,
+  })
+  const openSandboxes = () =>
+    createSandboxes({
+      dataFolder,
+      cacheFolder,
+      user,
+      userIds: config.guestUsers,
+      controlGroup: config.guestControlGroup,
+      clock,
+      log,
+      egress,
+      acceleration: hostAcceleration({ cacheFolder, images: createImageStore({ cacheFolder }), user }),
+      pool: {
+        most: config.sandboxPool,
+        always: [{ template: 'base', ...microSize }],
+        roomMb: () => unpromisedMemory(services),
+      },
+    })
+  const services: Services = guardSlowEdges({
+    config: { ...config, serverSecret, depositSecret },
+    db,
+    changes: await listenForChanges(postgres, (error) => log.error({ err: error }, 'Database notifications')),
+    clock,
+    random,
+    newId: idMaker(clock, random),
+    sealer: createSealer(serverSecret, random),
+    receiptKey: createReceiptKey(config.receiptSecret ?? (await folder.secret('receipt'))),
+    mailer: config.smtpUrl
+      ? smtpMailer(config.smtpUrl, config.mailFrom)
+      : fileMailer(dataLayout(dataFolder).mail, config.mailFrom, { clock, random, log }),
+    hashing: createHashing({ waitMs: HASHING_WAIT_MS }),
+    lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+    log,
+    catalog: sellable(await readCatalog(config.catalogFile), config),
+    offer: atMostEvery(OFFER_MS, readOffer),
+    driver,
+    guests: createQemuGuestChannel({ dataFolder, random }),
+    console: driver.console,
+    snapshots: driver.snapshots,
+    rdns:
+      config.rdnsServer &&
+      nsupdateReverseDns({
+        server: config.rdnsServer,
+        key: config.rdnsKey!,
+        resolver: config.rdnsResolver,
+      }),
+    keptDisks: driver.keptDisks,
+    sandboxes: undefined,
+    chains: await Promise.all(chains.settings.map((settings) => openChain(settings, x402Key))),
+    depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
+    demo: chains.demo,
+    invoicing,
+    ordering,
+    walletAccounts,
+    sandboxing,
+  })
+
+  const endServing = await serve(services, {
+    machinesPidFile: dataLayout(dataFolder).machinesPidFile,
+    async beginToTend() {
+      const machines = prepareMachines(driver, services.catalog, log, say)
+      const sandboxes = config.sandboxes
+        ? await openSandboxes().catch((error) => log.error({ err: error }, 'Opening the sandboxes failed'))
+        : undefined
+      services.sandboxes = sandboxes ?? undefined
+      // One after the other: each keeps all processors busy on a new host.
+      if (sandboxes) void machines.then(() => prepareSandboxes(sandboxes, log, say))
+      return async () => sandboxes?.close()
+    },
+  })
+  say(
+    `Coinrack takes requests at ${config.publicUrl} (agents: ${config.publicUrl}/mcp, people: ${config.publicUrl}/docs)`,
+  )
+
+  end = onceOnly(async () => {
+    await endServing()
+    await db.end()
+    await endWatch()
+    await folder.close()
+    say('Ended. Machines, database and chains go on; npm run stop ends them too.')
+    process.exit(0)
+  })
+}
+
+/** Builds what machines are made from. It can take minutes, and the service answers meanwhile. */
+async function prepareMachines(
+  driver: QemuDriver,
+  catalog: Catalog,
+  log: Logger,
+  say: (line: string) => void,
+): Promise<void> {
+  try {
+    const { accelerator } = await driver.prepare(say)
+    say(`Machines can be ordered; they run under ${accelerator}`)
+  } catch (error) {
+    // A program that failed tells its whole story: the end of it says why.
+    const reason = (error as Error).message.trim().split('\n').slice(-LAST_LINES).join('\n')
+    log.error({ reason }, 'Preparing machines failed; it is tried again')
+    setTimeout(() => prepareMachines(driver, catalog, log, say), PREPARE_AGAIN_MS).unref()
+    return
+  }
+  const wanted = mostWanted(catalog)
+  if (!wanted) return
+  const keep = () =>
+    driver.keepTemplate(wanted).catch((error) => log.error({ err: error }, 'Keeping a template ready failed'))
+  setInterval(keep, KEEP_TEMPLATE_MS).unref()
+  await keep()
+}
+
+/** Builds what sandboxes begin as, the smallest first. It can take minutes; until then none can be made. */
+async function prepareSandboxes(
+  sandboxes: Sandboxes,
+  log: Logger,
+  say: (line: string) => void,
+): Promise<void> {
+  try {
+    for (const { name } of await sandboxes.runtime.templates()) {
+      await sandboxes.prepare(name, say)
+      await sandboxes.keepTemplate(name, microSize)
+      say(`Sandboxes of ${name} can be made`)
+    }
+  } catch (error) {
+    log.error({ err: error }, 'Preparing sandboxes failed; it is tried again')
+    setTimeout(() => prepareSandboxes(sandboxes, log, say), PREPARE_AGAIN_MS).unref()
+    return
+  }
+  const tend = () =>
+    sandboxes.tendPool().catch((error) => log.error({ err: error }, 'Tending the pool of sandboxes failed'))
+  setInterval(tend, TEND_POOL_MS).unref()
+  await tend()
+}
+
+/** The machine that is ordered most: of the cheapest plan, with the first image that it has. */
+function mostWanted({ plans }: Catalog) {
+  const cheapest = plans.reduce((least, plan) => (plan.price < least.price ? plan : least))
+  const image = osImages.find(({ slug }) => !cheapest.images || cheapest.images.includes(slug))
+  return image && { image: image.slug, vcpus: cheapest.vcpus, memoryMb: cheapest.memory_mb }
+}
+
+/** The first call counts, however often Ctrl-C is pressed. */
+function onceOnly(work: () => Promise<void>): () => void {
+  let begun = false
+  return () => {
+    if (begun) return
+    begun = true
+    void work()
+  }
+}
+
+try {
+  await main()
+} catch (error) {
+  const expected = [ConfigError, DataFolderError, OtherInstallationError, PortError].some(
+    (kind) => error instanceof kind,
+  )
+  console.error(expected ? (error as Error).message : error)
+  process.exit(1)
+}

@@ -1,0 +1,100 @@
+import { adoptDetached } from '@coinrack/host/detached-process.ts'
+import type { Chain } from '../chain/chain-port.ts'
+import { dataLayout } from '../data-folder/data-layout.ts'
+import { freeDisk } from '../data-folder/free-disk.ts'
+import type { Services } from '../platform/services.ts'
+
+/** One part that has to be there before the service is what it promises. */
+export interface Part {
+  name: string
+  ready: boolean
+  /** What is under way, or what is wrong. */
+  detail?: string
+}
+
+export type Readiness = () => Promise<Part[]>
+
+/** In bytes: PostgreSQL takes its log of changes in pieces of 16 MB. */
+const LEAST_DISK = 64 * 2 ** 20
+
+/**
+ * Looks at every part that the service is made of: database, disk, chains, VM host, its images, and the templates of
+ * sandboxes where they are in this process.
+ */
+export function createReadiness(services: Services): Readiness {
+  const { db, chains, driver, config } = services
+  const look = async (name: string, check: () => Promise<string | undefined>): Promise<Part> => {
+    try {
+      const missing = await check()
+      return missing === undefined ? { name, ready: true } : { name, ready: false, detail: missing }
+    } catch (error) {
+      return { name, ready: false, detail: (error as Error).message }
+    }
+  }
+
+  /** Ready while one endpoint answers; those that are not relied on are named. */
+  const chainPart = async ({ settings, port }: Chain): Promise<Part> => {
+    const part = await look(`chain ${settings.network}`, async () => void (await port.newest()))
+    const troubles = port
+      .endpoints()
+      .flatMap(({ name, trouble }) => (trouble === undefined ? [] : [`${name}: ${trouble}`]))
+    return part.ready && troubles.length > 0 ? { ...part, detail: troubles.join('; ') } : part
+  }
+
+  /** One for each template that is to be prepared; none in a service that passes on what needs sandboxes. */
+  const sandboxes = async (): Promise<Part[]> => {
+    if (!config.sandboxes) return []
+    const name = 'sandboxes'
+    const { runtime } = services.sandboxes ?? {}
+    if (!runtime) {
+      const holder = await adoptDetached(dataLayout(config.dataFolder).machinesPidFile)
+      if (holder === process.pid) return [{ name, ready: false, detail: 'they are being opened' }]
+      if (holder === undefined) return [{ name, ready: false, detail: 'no service tends the machines yet' }]
+      return []
+    }
+    const templates = await runtime.templates().catch((error: Error) => error)
+    if (templates instanceof Error) return [{ name, ready: false, detail: templates.message }]
+    return Promise.all(
+      templates.map((template) =>
+        look(`sandbox template ${template.name}`, async () =>
+          template.state === 'ready' ? undefined : (template.detail ?? template.state),
+        ),
+      ),
+    )
+  }
+
+  const lookAtAll = async () => {
+    const images = await driver.images().catch(() => [])
+    const parts = await Promise.all([
+      look('database', async () => {
+        await db.query('select 1')
+        return undefined
+      }),
+      look('disk', async () => {
+        const free = await freeDisk(config.dataFolder)
+        return free >= LEAST_DISK ? undefined : `${Math.floor(free / 2 ** 20)} MB are left`
+      }),
+      ...chains.map(chainPart),
+      look('machines', async () => {
+        const { memoryMb } = await driver.capacity()
+        return memoryMb > 0 ? undefined : 'this host has no memory to give'
+      }),
+      // One that the operator added is nothing that the service promises by itself.
+      ...images
+        .filter(({ added }) => !added)
+        .map(({ slug, state, detail }) =>
+          look(`image ${slug}`, async () => (state === 'ready' ? undefined : (detail ?? state))),
+        ),
+    ])
+    return [...parts, ...(await sandboxes())]
+  }
+
+  // Anybody may ask, as often as they like: those who ask while it is being looked are answered the same.
+  let looking: Promise<Part[]> | undefined
+  return () => {
+    looking ??= lookAtAll().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+}

@@ -1,0 +1,216 @@
+import { forgetOldFailures } from '../account/failed-login-store.ts'
+import { forgetOldClients } from '../account/known-client-store.ts'
+import { forgetOldCodes } from '../account/login-code-store.ts'
+import { forgetEndedTokens, forgetRetiredTokens } from '../account/token-store.ts'
+import { collectDebts } from '../balance/collect-debts.ts'
+import { tellLowBalances } from '../balance/tell-low-balances.ts'
+import { endExpiredDelegations } from '../delegations/end-expired.ts'
+import { forgetOldAnswers } from '../dispatch/idempotency.ts'
+import { forgetFullBuckets } from '../dispatch/rate-limiter.ts'
+import { forgetOldEvents } from '../events/event-store.ts'
+import { numberEvents } from '../events/number-events.ts'
+import { createWebhookSender, DELIVER_WEBHOOKS } from '../events/webhooks/deliver-webhooks.ts'
+import { forgetDeletedWebhooks } from '../events/webhooks/webhook-store.ts'
+import { forgetUnpaidInvoices } from '../payments/invoice-store.ts'
+import { runPayments } from '../payments/run-payments.ts'
+import { repeat } from '../platform/background.ts'
+import { EVERYTHING } from '../platform/everything.ts'
+import { QUEUED_MAIL, sendQueuedMail } from '../platform/queue-mail.ts'
+import { NEW_EVENTS } from '../platform/record-event.ts'
+import type { Services } from '../platform/services.ts'
+import { SANDBOX_STARTS } from '../sandboxes/life/hold-first-minute.ts'
+import { createSandboxReconciler } from '../sandboxes/life/reconcile-sandboxes.ts'
+import { createSandboxMeter } from '../sandboxes/meter/meter-sandboxes.ts'
+import { billVps } from '../vps/billing/bill-vps.ts'
+import { forgetOldLinks } from '../vps/console/console-links.ts'
+import { createVpsReconciler, RECONCILE_VPS } from '../vps/machine/reconcile-vps.ts'
+import { createSampler, type NewestUsage } from '../vps/meter/sample-machines.ts'
+import { createRdnsReconciler, RECONCILE_RDNS } from '../vps/network/rdns/reconcile-rdns.ts'
+import { expireOrders } from '../vps/orders/expire-orders.ts'
+import { forgetUnpaidOrders } from '../vps/orders/order-store.ts'
+import { createSnapshotReconciler } from '../vps/snapshot/reconcile-snapshots.ts'
+import { RECONCILE_SNAPSHOTS } from '../vps/snapshot/want-snapshot.ts'
+
+const VPS_MS = 500
+const SNAPSHOTS_MS = 2_000
+const RDNS_MS = 5_000
+/** A step is sampled soon after it begins. */
+const METER_MS = 1_000
+const SANDBOXES_MS = 500
+/** What the end of somebody's money may be late by. */
+const SANDBOX_METER_MS = 250
+const PERIODS_MS = 10_000
+const EVENTS_MS = 1_000
+const WEBHOOKS_MS = 1_000
+const MAIL_MS = 5_000
+const TIDY_MS = 600_000
+/**
+ * How soon work is found that nobody announced, while there is nothing else to do: after a process that was killed, or
+ * a lost connection for changes.
+ */
+const IDLE_MS = 5_000
+
+/**
+ * Runs what makes the database's wants so: any number of services may do it at the same moment. Each reconciler takes no
+ * input and may be killed at any step.
+ * @returns what ends them, after the steps they are at
+ */
+export function runReconcilers(services: Services): () => Promise<void> {
+  const webhooks = createWebhookSender(services)
+  const endPayments = runPayments(services)
+  const end = run(services, [
+    {
+      what: 'Numbering events',
+      everyMs: EVENTS_MS,
+      idleMs: IDLE_MS,
+      pass: () => numberEvents(services),
+      topic: NEW_EVENTS,
+    },
+    {
+      what: 'Sending to webhooks',
+      everyMs: WEBHOOKS_MS,
+      idleMs: IDLE_MS,
+      pass: webhooks.pass,
+      topic: DELIVER_WEBHOOKS,
+    },
+    { what: 'Sending mail', everyMs: MAIL_MS, pass: () => sendQueuedMail(services), topic: QUEUED_MAIL },
+    {
+      what: 'Billing',
+      everyMs: PERIODS_MS,
+      pass: async () => {
+        await collectDebts(services)
+        await billVps(services)
+        await expireOrders(services)
+        await tellLowBalances(services)
+        await endExpiredDelegations(services)
+      },
+    },
+    { what: 'Forgetting what is old', everyMs: TIDY_MS, pass: () => forgetWhatIsOld(services) },
+  ])
+  return async () => {
+    await Promise.all([end(), endPayments()])
+    await webhooks.idle()
+  }
+}
+
+/**
+ * Runs what makes the machines of the data folder what they are wanted to be, names of their addresses included, and
+ * watches them: one service at a time.
+ * @returns what ends it, after the steps it is at
+ */
+export function tendMachines(services: Services): () => Promise<void> {
+  const newest: NewestUsage = new Map()
+  const vps = createVpsReconciler(services, newest)
+  const snapshots = createSnapshotReconciler(services)
+  const sandboxes = services.sandboxes && createSandboxReconciler(services)
+  const end = run(services, [
+    {
+      what: 'A pass over the VPS',
+      everyMs: VPS_MS,
+      idleMs: IDLE_MS,
+      pass: vps.pass,
+      topic: RECONCILE_VPS,
+    },
+    {
+      what: 'A pass over the snapshots',
+      everyMs: SNAPSHOTS_MS,
+      idleMs: IDLE_MS,
+      pass: snapshots.pass,
+      topic: RECONCILE_SNAPSHOTS,
+    },
+    {
+      what: 'A pass over the reverse names',
+      everyMs: RDNS_MS,
+      pass: createRdnsReconciler(services).pass,
+      topic: RECONCILE_RDNS,
+    },
+    { what: 'Measuring machines', everyMs: METER_MS, pass: createSampler(services, newest).pass },
+    ...(sandboxes
+      ? [
+          {
+            what: 'A pass over the sandboxes',
+            everyMs: SANDBOXES_MS,
+            idleMs: IDLE_MS,
+            pass: sandboxes.pass,
+            topic: SANDBOX_STARTS,
+          },
+          {
+            what: 'Metering sandboxes',
+            everyMs: SANDBOX_METER_MS,
+            idleMs: IDLE_MS,
+            pass: createSandboxMeter(services).pass,
+            topic: SANDBOX_STARTS,
+          },
+        ]
+      : []),
+  ])
+  return async () => {
+    await end()
+    await Promise.all([vps.end(), snapshots.idle(), sandboxes?.idle()])
+  }
+}
+
+interface Loop {
+  /** For the log, when it fails. */
+  what: string
+  everyMs: number
+  /** The pause after a pass that found nothing to do and nothing to watch. */
+  idleMs?: number
+  /** Answers `'idle'` when there is nothing to do and nothing to watch. */
+  pass(): Promise<unknown>
+  /** Whose announcement ends the pause. */
+  topic?: string
+}
+
+/** @returns what ends the loops, after the passes they are at */
+function run(services: Services, loops: Loop[]): () => Promise<void> {
+  const end = new AbortController()
+  const running = loops.map(({ what, everyMs, idleMs, pass, topic }) =>
+    repeat(
+      end.signal,
+      { everyMs, idleMs },
+      pass,
+      (error) => services.log.error({ err: error }, `${what} failed`),
+      wokenBy(services, end.signal, topic),
+    ),
+  )
+  return async () => {
+    end.abort()
+    await Promise.all(running)
+  }
+}
+
+/** How long what ended without an effect is still shown. */
+const KEPT_MS = 30 * 86_400_000
+
+/** Takes no input; safe to run at any time, also twice at once. One thing that cannot be forgotten holds up no other. */
+export async function forgetWhatIsOld(services: Services): Promise<void> {
+  const { db, config, log } = services
+  const now = services.clock.now()
+  const before = new Date(now.getTime() - KEPT_MS)
+  const forget: (() => Promise<void>)[] = [
+    () => forgetOldAnswers(services),
+    () => forgetOldCodes(db, now),
+    () => forgetOldFailures(db, now),
+    () => forgetOldClients(db, now),
+    () => forgetRetiredTokens(db, now),
+    () => forgetOldLinks(db, now),
+    () => forgetOldEvents(db, now, config.eventDays),
+    () => forgetFullBuckets(services),
+    () => forgetUnpaidOrders(db, before),
+    () => forgetUnpaidInvoices(db, before),
+    () => forgetDeletedWebhooks(db, before),
+    () => forgetEndedTokens(db, before),
+  ]
+  for (const each of forget) {
+    await each().catch((error) => log.error({ err: error }, 'Forgetting something that is old failed'))
+  }
+}
+
+/** Ends the pause of a loop whenever the topic is announced or the database is back, until the signal. */
+const wokenBy = (services: Services, end: AbortSignal, topic: string | undefined) => (now: () => void) => {
+  const unsubscribe = services.changes.subscribe((changed) => {
+    if (changed === topic || changed === EVERYTHING) now()
+  })
+  end.addEventListener('abort', unsubscribe)
+}

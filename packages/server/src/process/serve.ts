@@ -1,0 +1,78 @@
+import { writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { dataLayout } from '../data-folder/data-layout.ts'
+import { inTurn } from '../data-folder/in-turn.ts'
+import { paymentMetrics } from '../payments/payment-metrics.ts'
+import type { Services } from '../platform/services.ts'
+import { createOperatorServer } from '../transport/operator-server.ts'
+import { createApp } from './app.ts'
+import { createMetrics } from './metrics.ts'
+import { createReadiness } from './readiness.ts'
+import { runReconcilers, tendMachines } from './reconcilers.ts'
+
+export class PortError extends Error {}
+
+/**
+ * Takes requests and does what runs in the background. Of several services on the same data one tends the machines;
+ * the others take its place when it ends, however it ends.
+ * @param beginToTend called when it is this one's turn; answers what ends it, once nothing asks for it any more
+ * @returns what ends it all, after the requests and steps that are under way
+ * @throws PortError
+ */
+export async function serve(
+  services: Services,
+  {
+    machinesPidFile,
+    beginToTend = async () => async () => {},
+  }: { machinesPidFile: string; beginToTend?: () => Promise<() => Promise<void>> },
+): Promise<() => Promise<void>> {
+  const { config, log } = services
+  const readiness = createReadiness(services)
+  const metrics = createMetrics([paymentMetrics(services)])
+  const app = createApp(services, readiness, metrics)
+  const operatorApp = createOperatorServer(readiness, metrics)
+  await listen(app, config.host, config.port, 'COINRACK_PORT')
+  if (config.metricsPort > 0)
+    await listen(operatorApp, '127.0.0.1', config.metricsPort, 'COINRACK_METRICS_PORT')
+  const endReconcilers = runReconcilers(services)
+  let served: Promise<unknown> = Promise.resolve()
+  const endMachines = inTurn(
+    machinesPidFile,
+    async () => {
+      log.info('This service tends the machines')
+      await writeFile(dataLayout(config.dataFolder).tending, JSON.stringify(addressOf(app)))
+      const endTending = await beginToTend()
+      const endLoops = tendMachines(services)
+      return async () => {
+        await Promise.all([endLoops(), served])
+        await endTending()
+      }
+    },
+    (error) => log.error({ err: error }, 'The lock of the machines cannot be asked for'),
+  )
+  return async () => {
+    // First of all, so that requests which wait for a change are answered and do not hold up the rest.
+    await services.changes.close()
+    served = Promise.all([app.close(), operatorApp.close()])
+    await Promise.all([served, endReconcilers(), endMachines()])
+  }
+}
+
+/** Where other services of this host reach it. */
+function addressOf(app: FastifyInstance): { host: string; port: number } {
+  const { address, port } = app.server.address() as AddressInfo
+  const isAny = address === '0.0.0.0' || address === '::'
+  return { host: isAny ? '127.0.0.1' : address, port }
+}
+
+async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new PortError(
+      `Port ${port} of ${host} is taken by another program\n  Set ${setting} to a free port.`,
+    )
+  }
+}

@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createFakeConsole, type FakeConsole } from '@coinrack/compute/fake/console.ts'
+import { createFakeDriver, type FakeDriver, type FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
+import { createFakeGuestChannel, type FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
+import { createFakeKeptDisks, type FakeKeptDisks } from '@coinrack/compute/fake/kept-disks.ts'
+import { createFakeSandboxChannel, type FakeSandboxChannel } from '@coinrack/compute/fake/sandbox-channel.ts'
+import {
+  createFakeRuntime,
+  type FakeRuntime,
+  type FakeRuntimeOptions,
+} from '@coinrack/compute/fake/sandbox-runtime.ts'
+import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
+import { pino } from 'pino'
+import { createHashing } from '../account/hashing.ts'
+import type { Mail, Mailer } from '../account/mailer.ts'
+import { walletAccounts } from '../account/wallet-accounts.ts'
+import { parseCatalog, sellable } from '../catalog/catalog.ts'
+import defaultCatalog from '../catalog/default-catalog.json' with { type: 'json' }
+import { OFFER_MS, readOffer } from '../catalog/offer.ts'
+import type { Chain } from '../chain/chain-port.ts'
+import type { ChainSettings } from '../chain/chain-settings.ts'
+import { confirmationPolicies } from '../chain/confirmation-policy.ts'
+import type { DemoBody } from '../chain/demo-chains.ts'
+import { depositAddress } from '../chain/deposit-address.ts'
+import { fakeChain } from '../chain/fake-chain.ts'
+import { forwarderFactoryAddress } from '../chain/forwarder-factory.ts'
+import { type Config, loadConfig } from '../config/config.ts'
+import { listenForChanges } from '../database/changes.ts'
+import { openPool } from '../database/pool.ts'
+import { invoicing } from '../payments/invoicing.ts'
+import { atMostEvery } from '../platform/at-most-every.ts'
+import { createReceiptKey } from '../platform/receipt-key.ts'
+import { createSealer } from '../platform/sealer.ts'
+import { type Clock, idMaker, type Services } from '../platform/services.ts'
+import { guardSlowEdges } from '../platform/slow-edges.ts'
+import { sandboxing } from '../sandboxes/life/sandboxing.ts'
+import type { ReverseDns } from '../vps/network/rdns/reverse-dns.ts'
+import { ordering } from '../vps/orders/ordering.ts'
+
+const TREASURY = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
+
+/** The edges of the service as fakes, and what the service makes of them. */
+export interface TestWorld {
+  services: Services
+  driver: FakeDriver
+  guests: FakeGuestChannel
+  console: FakeConsole
+  snapshots: FakeSnapshots
+  keptDisks: FakeKeptDisks
+  runtime: FakeRuntime
+  channel: FakeSandboxChannel
+  /** Mail that was sent, newest last. */
+  mails: Mail[]
+  close(): Promise<void>
+}
+
+export interface WorldOptions {
+  /** Settings, as in the environment. */
+  env?: Record<string, string>
+  /** A quiet fake one when left out: invoices can be made, and nobody pays. */
+  chains?: Chain[]
+  /** As in the demo profile: how to pay on the chains. */
+  demo?: DemoBody
+  /** Addresses of host names; none has any when left out. */
+  lookup?: Services['lookup']
+  /** Of the fake driver. */
+  driver?: Partial<FakeDriverOptions>
+  /** Of the fake runtime; false: this host runs no sandboxes. */
+  sandboxes?: Partial<FakeRuntimeOptions> | false
+  /** How long a request waits for others to derive their keys. */
+  hashingWaitMs?: number
+  /** Where addresses get their names; nowhere when left out. */
+  rdns?: ReverseDns
+}
+
+/** The service's world on a database that is there, with fakes of machine, mail and chain. */
+export async function createTestWorld(
+  { databaseUrl, clock }: { databaseUrl: string; clock: Clock },
+  options: WorldOptions = {},
+): Promise<TestWorld> {
+  const random = { bytes: (length: number) => randomBytes(length) }
+  const log = pino({ level: 'silent' })
+  const db = openPool(databaseUrl, { size: 20, onError: () => {} })
+  const changes = await listenForChanges(databaseUrl, () => {})
+  const driver = createFakeDriver({ clock, ...options.driver })
+  const guestFolder = await mkdtemp(join(tmpdir(), 'coinrack-guests-'))
+  const guests = createFakeGuestChannel(driver, guestFolder)
+  const fakeConsole = createFakeConsole(driver)
+  const snapshots = createFakeSnapshots(driver)
+  const keptDisks = createFakeKeptDisks(driver)
+  const runtime = createFakeRuntime({ clock, ...(options.sandboxes || {}) })
+  const channel = createFakeSandboxChannel(runtime, join(guestFolder, 'sandboxes'))
+  const mails: Mail[] = []
+  const mailer: Mailer = {
+    async send(mail) {
+      mails.push(mail)
+    },
+  }
+  const config = testConfig(options.env)
+  const factory = forwarderFactoryAddress(TREASURY)
+  const services = guardSlowEdges({
+    config,
+    db,
+    changes,
+    clock,
+    random,
+    newId: idMaker(clock, random),
+    sealer: createSealer(config.serverSecret!, random),
+    receiptKey: createReceiptKey(config.serverSecret!),
+    mailer,
+    // Patient, for the machines that tests run on have other things to do; the limits of time have a test of their own.
+    hashing: createHashing({ waitMs: options.hashingWaitMs ?? 20_000 }),
+    lookup: options.lookup ?? (async () => []),
+    log,
+    catalog: sellable(parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'), config),
+    offer: atMostEvery(OFFER_MS, readOffer),
+    driver,
+    guests,
+    console: fakeConsole,
+    snapshots,
+    rdns: options.rdns,
+    keptDisks,
+    sandboxes: options.sandboxes === false ? undefined : { runtime, channel },
+    chains: options.chains ?? [quietChain()],
+    depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
+    demo: options.demo,
+    invoicing,
+    ordering,
+    walletAccounts,
+    sandboxing,
+  })
+  return {
+    services,
+    driver,
+    guests,
+    console: fakeConsole,
+    snapshots,
+    keptDisks,
+    runtime,
+    channel,
+    mails,
+    async close() {
+      await changes.close()
+      await db.end()
+      await rm(guestFolder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+/** A configuration with secrets of its own and generous ports. */
+const testConfig = (env: Record<string, string> = {}): Config =>
+  loadConfig(
+    {
+      COINRACK_SERVER_SECRET: randomBytes(32).toString('hex'),
+      COINRACK_DEPOSIT_SECRET: randomBytes(32).toString('hex'),
+      COINRACK_DATA: '/nonexistent',
+      ...env,
+    },
+    () => undefined,
+  )
+
+function quietChain(): Chain {
+  const settings: ChainSettings = {
+    chainId: 8453,
+    network: 'base',
+    rpcUrls: [],
+    tokens: [{ symbol: 'USDC', address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', decimals: 6 }],
+    treasury: TREASURY,
+    confirmation: confirmationPolicies.base,
+    pollMs: 1000,
+  }
+  return { settings, port: fakeChain(settings).port }
+}

@@ -1,0 +1,176 @@
+import { basePath, walletPath } from '@coinrack/contract/index.ts'
+import type { Posting } from '@coinrack/money/index.ts'
+import type { FastifyInstance } from 'fastify'
+import { createTestDatabase } from '../database/testing.ts'
+import { inTransaction } from '../database/transaction.ts'
+import { post } from '../ledger/post.ts'
+import { paymentMetrics } from '../payments/payment-metrics.ts'
+import { createSandboxReconciler } from '../sandboxes/life/reconcile-sandboxes.ts'
+import { createSandboxMeter } from '../sandboxes/meter/meter-sandboxes.ts'
+import { createVpsReconciler } from '../vps/machine/reconcile-vps.ts'
+import { createRdnsReconciler } from '../vps/network/rdns/reconcile-rdns.ts'
+import { createSnapshotReconciler } from '../vps/snapshot/reconcile-snapshots.ts'
+import { createApp } from './app.ts'
+import { createMetrics } from './metrics.ts'
+import { createReadiness } from './readiness.ts'
+import { createTestWorld, type TestWorld, type WorldOptions } from './testing-world.ts'
+
+/** A clock that stands still until it is moved. */
+export class TestClock {
+  private time: number
+  constructor(start = '2026-01-31T12:00:00Z') {
+    this.time = Date.parse(start)
+  }
+  now(): Date {
+    return new Date(this.time)
+  }
+  advance(milliseconds: number): void {
+    this.time += milliseconds
+  }
+}
+
+/** An answer of the REST interface. */
+export interface Reply {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
+  body: any
+  headers: Record<string, string | string[] | undefined>
+}
+
+/** An answer of the agent endpoint. */
+export interface ToolReply {
+  isError: boolean
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
+  body: any
+}
+
+export interface TestService extends TestWorld {
+  app: FastifyInstance
+  clock: TestClock
+  ask(
+    method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    options?: { token?: string; body?: unknown; headers?: Record<string, string>; address?: string },
+  ): Promise<Reply>
+  /** Calls a tool of the agent endpoint: what it answers on the wire. */
+  tool(
+    name: string,
+    input?: Record<string, unknown>,
+    options?: { token?: string; address?: string },
+  ): Promise<ToolReply>
+  /** A new account with a token and, if wanted, a balance of so many micro-dollars. */
+  customer(balance?: bigint): Promise<{ token: string; accountId: string }>
+  /** Puts money on a balance. */
+  credit(accountId: string, amount: bigint): Promise<void>
+  /** Moves money of an account. */
+  post(accountId: string, postings: Posting[]): Promise<void>
+  /** Runs the reconcilers of VPS, of their snapshots and of their names until they have nothing more to do. */
+  reconcile(): Promise<void>
+  /** Settles what runs, and makes of sandboxes what is wanted. */
+  reconcileSandboxes(): Promise<void>
+}
+
+/** The service on a database of its own, with the fakes of its edges: machine, mail and clock. */
+export async function startTestService(options: WorldOptions = {}): Promise<TestService> {
+  const database = await createTestDatabase()
+  const clock = new TestClock()
+  const world = await createTestWorld({ databaseUrl: database.url, clock }, options)
+  const { services } = world
+  const { db } = services
+  const app = createApp(services, createReadiness(services), createMetrics([paymentMetrics(services)]))
+  await app.ready()
+  const reconcilers = [createVpsReconciler(services), createSnapshotReconciler(services)]
+  const sandboxReconciler = services.sandboxes && createSandboxReconciler(services)
+  const meter = services.sandboxes && createSandboxMeter(services)
+  const rdnsReconciler = createRdnsReconciler(services)
+
+  const postNow: TestService['post'] = async (accountId, postings) => {
+    const [id, at] = [services.newId('transaction'), clock.now()]
+    const transaction = { id, kind: 'adjustment', accountId, description: 'A gift', postings, at } as const
+    await inTransaction(db, (tx) => post(tx, transaction))
+  }
+  const credit: TestService['credit'] = (accountId, amount) =>
+    postNow(accountId, [{ from: 'house.adjustments', to: 'customer.available', amount }])
+
+  const ask: TestService['ask'] = async (method, path, { token, body, headers, address } = {}) => {
+    const reply = await app.inject({
+      method,
+      url: path.startsWith(`${walletPath}/`) ? path : basePath + path,
+      remoteAddress: address ?? '127.0.0.1',
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    return { status: reply.statusCode, body: parse(reply.body), headers: reply.headers as Reply['headers'] }
+  }
+
+  const tool: TestService['tool'] = async (name, input = {}, { token, address } = {}) => {
+    const reply = await app.inject({
+      method: 'POST',
+      url: '/mcp',
+      remoteAddress: address ?? '127.0.0.1',
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        'mcp-protocol-version': '2025-06-18',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } },
+    })
+    const { result } = JSON.parse(/^data: (.*)$/m.exec(reply.body)![1]!)
+    return { isError: result.isError === true, body: JSON.parse(result.content[0].text) }
+  }
+
+  let customers = 0
+  return {
+    ...world,
+    app,
+    clock,
+    ask,
+    tool,
+    credit,
+    post: postNow,
+    async customer(balance = 0n) {
+      customers++
+      const { body } = await ask('POST', '/auth/register', {
+        body: { email: `buyer${customers}@rackmail.net` },
+        address: `10.${customers >> 8}.${customers & 255}.1`,
+      })
+      if (balance > 0n) await credit(body.account.id, balance)
+      return { token: body.token, accountId: body.account.id }
+    },
+    async reconcile() {
+      for (let pass = 0; pass < 6; pass++) {
+        for (const reconciler of reconcilers) {
+          await reconciler.pass()
+          await reconciler.idle()
+        }
+        await rdnsReconciler.pass()
+      }
+    },
+    async reconcileSandboxes() {
+      await meter!.pass()
+      for (let pass = 0; pass < 3; pass++) {
+        await sandboxReconciler!.pass()
+        await sandboxReconciler!.idle()
+      }
+    },
+    async close() {
+      await world.channel.close()
+      await app.close()
+      await world.close()
+      await database.drop()
+    },
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

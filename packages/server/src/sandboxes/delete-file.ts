@@ -1,8 +1,0 @@
-import type { Handler } from '../handler.ts'
-import { askSandbox } from './ask-sandbox.ts'
-
-export const deleteFile: Handler<'deleteFile'> = async ({ input, resource, services }) => {
-  const { sandbox_id: id, path } = input
-  await askSandbox(services, id, resource, ({ files }) => files.remove(id, path))
-  return { deleted: path }
-}

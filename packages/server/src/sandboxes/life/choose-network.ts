@@ -1,0 +1,26 @@
+import { isDeepStrictEqual } from 'node:util'
+import { OperationError } from '../../platform/errors.ts'
+import type { SandboxHostFacts } from '../../platform/host-facts.ts'
+import type { NetworkJson } from './sandbox-store.ts'
+
+const open: NetworkJson = { allow_internet: true, allow_out: [], deny_out: [] }
+const closed: NetworkJson = { allow_internet: false, allow_out: [], deny_out: [] }
+
+/**
+ * What a sandbox shall reach: as asked for, else the internet where the host has networks.
+ * @throws OperationError `network_unavailable`
+ */
+export function chooseNetwork(
+  { hasNetworks }: Pick<SandboxHostFacts, 'hasNetworks'>,
+  asked: NetworkJson | undefined,
+): NetworkJson {
+  const network = asked ?? (hasNetworks ? open : closed)
+  if (!hasNetworks && !isDeepStrictEqual(network, closed)) throw noNetworks()
+  return network
+}
+
+export const noNetworks = () =>
+  new OperationError(
+    'network_unavailable',
+    'This host gives sandboxes no such network: leave it out to have none; nothing was charged',
+  )

@@ -1,9 +1,0 @@
-import type { Handler } from '../handler.ts'
-import { pageOf } from '../paging.ts'
-import { sandboxesOf } from './sandbox-store.ts'
-import { sandboxView } from './sandbox-view.ts'
-
-export const listSandboxes: Handler<'listSandboxes'> = async ({ input, caller, db, services }) =>
-  pageOf(await sandboxesOf(db, caller.accountId, input), input.limit, (row) =>
-    sandboxView(row, services.clock),
-  )

@@ -1,0 +1,84 @@
+import type { TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
+import type { Queryable, Transaction } from '../../database/transaction.ts'
+
+export interface SnapshotRow {
+  id: string
+  account_id: string
+  sandbox_id: string
+  name: string
+  tariff: TariffName
+  status: 'creating' | 'ready' | 'failed' | 'deleting' | 'deleted'
+  attempts: number
+  /** Of the host's disk. */
+  bytes: bigint | null
+  created_at: Date
+}
+
+const COLUMNS = 'id, account_id, sandbox_id, name, tariff, status, attempts, bytes, created_at'
+
+export async function insertSnapshot(
+  tx: Transaction,
+  row: Omit<SnapshotRow, 'status' | 'attempts' | 'bytes'>,
+): Promise<SnapshotRow> {
+  const { rows } = await tx.query<SnapshotRow>(
+    `insert into sandbox_snapshot (id, account_id, sandbox_id, name, tariff, created_at)
+     values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
+    [row.id, row.account_id, row.sandbox_id, row.name, row.tariff, row.created_at],
+  )
+  return rows[0]!
+}
+
+export async function snapshotById(db: Queryable, id: string): Promise<SnapshotRow | undefined> {
+  const { rows } = await db.query<SnapshotRow>(
+    `select ${COLUMNS} from sandbox_snapshot where id = $1 and status <> 'deleted'`,
+    [id],
+  )
+  return rows[0]
+}
+
+/** Newest first. */
+export async function snapshotsOf(
+  db: Queryable,
+  accountId: string,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<SnapshotRow[]> {
+  const { rows } = await db.query<SnapshotRow>(
+    `select ${COLUMNS} from sandbox_snapshot
+     where account_id = $1 and status <> 'deleted' and ($3::text is null or id < $3)
+     order by id desc limit $2 + 1`,
+    [accountId, limit, cursor ?? null],
+  )
+  return rows
+}
+
+/** How many an account keeps; the account is locked by whoever asks. */
+export async function keptSnapshots(tx: Transaction, accountId: string): Promise<number> {
+  const { rows } = await tx.query<{ kept: number }>(
+    `select count(*)::int as kept from sandbox_snapshot where account_id = $1 and status in ('creating', 'ready')`,
+    [accountId],
+  )
+  return rows[0]!.kept
+}
+
+/** Changes one, unless its status is another by now. */
+export async function setSnapshot(
+  db: Queryable,
+  id: string,
+  from: readonly SnapshotRow['status'][],
+  change: Partial<Pick<SnapshotRow, 'status' | 'attempts' | 'bytes'>>,
+): Promise<void> {
+  const names = Object.keys(change)
+  await db.query(
+    `update sandbox_snapshot set ${names.map((name, index) => `${name} = $${index + 3}`).join(', ')}
+     where id = $1 and status = any($2)`,
+    [id, from, ...Object.values(change)],
+  )
+}
+
+export async function snapshotsInWork(db: Queryable): Promise<SnapshotRow[]> {
+  const { rows } = await db.query<SnapshotRow>({
+    name: 'sandbox_snapshots_in_work',
+    text: `select ${COLUMNS} from sandbox_snapshot where status in ('creating', 'deleting') order by id`,
+  })
+  return rows
+}

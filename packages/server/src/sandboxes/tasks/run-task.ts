@@ -1,0 +1,159 @@
+import {
+  OUTPUT_BYTES,
+  type SandboxChannel,
+  type TaskEnd,
+  type TaskOffsets,
+  type TaskOutput,
+  type TaskRequest,
+} from '@coinrack/compute/ports/sandbox-channel.ts'
+import type { OutputStream } from '../../dispatch/handler.ts'
+import { OperationError } from '../../platform/errors.ts'
+import type { Services } from '../../platform/services.ts'
+import { textOf } from './task-output.ts'
+
+/** Nothing answers later than 50 s: the last ones are for ending the task and fetching what it wrote. */
+const LONGEST_MS = 46_000
+const MOST_S = 50
+const DEFAULT_S = 30
+/** What a task may take to end, after it was killed. */
+const LATE_MS = 4_000
+const WAIT_MS = 5_000
+
+export interface Asked {
+  timeout?: number | undefined
+  background: boolean
+  /** Typed into it, and closed. */
+  input?: string | undefined
+}
+
+export interface Done {
+  stdout: string
+  stderr: string
+  exit_code: number | null
+  timed_out: boolean
+  truncated: boolean
+  duration_ms: number
+  task_id: string | null
+  end: Partial<TaskEnd>
+}
+
+/**
+ * Runs a task to its end, telling the stream what it writes as fast as that takes it; or begins it in the background.
+ * Whoever hangs up ends a task that nobody else can read.
+ */
+export async function runTask(
+  { newId }: Pick<Services, 'newId'>,
+  { tasks }: SandboxChannel,
+  id: string,
+  request: TaskRequest,
+  { timeout, background, input }: Asked,
+  stream: OutputStream | undefined,
+): Promise<Done> {
+  const taskId = newId('task')
+  if (background) {
+    await tasks.start(id, taskId, { ...request, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) })
+    if (input !== undefined) await tasks.write(id, taskId, Buffer.from(input))
+    return { ...nothing, task_id: taskId }
+  }
+  checkTimeout(timeout, stream)
+  const wanted = (timeout ?? DEFAULT_S) * 1000
+  const timeoutMs = stream ? wanted : Math.min(wanted, LONGEST_MS)
+  const how = { waitMs: WAIT_MS, untilEnd: stream === undefined }
+  const whole = { ...request, timeoutMs, overflow: 'wait' as const }
+  const latest = performance.now() + timeoutMs + LATE_MS
+  let first: Promise<TaskOutput>
+  if (input === undefined) first = tasks.run(id, taskId, whole, how)
+  else {
+    await tasks.start(id, taskId, { ...whole, stdin: true })
+    typeIn(tasks, id, taskId, input)
+    first = tasks.read(id, taskId, { stdout: 0, stderr: 0 }, how)
+  }
+  try {
+    return await follow(first, (from) => tasks.read(id, taskId, from, how), latest, stream)
+  } finally {
+    // Nobody waits for it; of one that is gone, with its sandbox or without, nothing is left to remove.
+    tasks.remove(id, taskId).catch(() => {})
+  }
+}
+
+const nothing: Omit<Done, 'task_id'> = {
+  stdout: '',
+  stderr: '',
+  exit_code: null,
+  timed_out: false,
+  truncated: false,
+  duration_ms: 0,
+  end: {},
+}
+
+function checkTimeout(timeout: number | undefined, stream: OutputStream | undefined): void {
+  if (stream || timeout === undefined || timeout <= MOST_S) return
+  const message = `Expected at most ${MOST_S}, or background, or a stream`
+  throw new OperationError('invalid_input', `timeout: ${message}`, {
+    fields: { details: [{ path: 'timeout', message }] },
+  })
+}
+
+/** While it is read; one that does not want all of it ends without. */
+function typeIn(tasks: SandboxChannel['tasks'], id: string, taskId: string, input: string): void {
+  tasks.write(id, taskId, Buffer.from(input), { end: true }).catch(() => {})
+}
+
+async function follow(
+  first: Promise<TaskOutput>,
+  readOn: (from: TaskOffsets) => Promise<TaskOutput>,
+  latest: number,
+  stream: OutputStream | undefined,
+): Promise<Done> {
+  const outputs = { stdout: createOutput(stream, 'stdout'), stderr: createOutput(stream, 'stderr') }
+  const view = (end: Partial<TaskEnd>): Done => ({
+    stdout: outputs.stdout.text(),
+    stderr: outputs.stderr.text(),
+    exit_code: end.exitCode ?? null,
+    timed_out: end.timedOut ?? true,
+    truncated: outputs.stdout.isTruncated() || outputs.stderr.isTruncated(),
+    duration_ms: end.durationMs ?? 0,
+    task_id: null,
+    end,
+  })
+  const hungUp = new Promise<undefined>((resolve) => {
+    stream?.gone.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+  for (let reading = first; ; ) {
+    const read = await Promise.race([reading, hungUp])
+    // Nobody reads on; what comes of the last read is nobody's business.
+    if (!read) {
+      reading.catch(() => {})
+      return view({})
+    }
+    const isHeard =
+      (await outputs.stdout.add(read.stdout, read.end !== undefined)) &&
+      (await outputs.stderr.add(read.stderr, read.end !== undefined))
+    if (read.end) return view(read.end)
+    // Or the guest does not end what it should have.
+    if (!isHeard || performance.now() > latest) return view({})
+    reading = readOn(read.next)
+  }
+}
+
+/** Keeps the beginning of an output, or hands all of it on. */
+function createOutput(stream: OutputStream | undefined, name: 'stdout' | 'stderr') {
+  const kept: Uint8Array[] = []
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let [length, isTruncated] = [0, false]
+  return {
+    async add(bytes: Uint8Array, isEnd: boolean): Promise<boolean> {
+      if (stream) {
+        const text = decoder.decode(bytes, { stream: !isEnd })
+        return text === '' || (await stream.emit(name, { text }))
+      }
+      const part = bytes.subarray(0, Math.max(0, OUTPUT_BYTES - length))
+      isTruncated ||= part.length < bytes.length
+      length += part.length
+      if (part.length > 0) kept.push(part)
+      return true
+    },
+    text: () => textOf(Buffer.concat(kept)),
+    isTruncated: () => isTruncated,
+  }
+}

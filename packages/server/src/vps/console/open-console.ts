@@ -1,0 +1,22 @@
+import type { Handler } from '../../dispatch/handler.ts'
+import { stateRefusal } from '../machine/state-refusal.ts'
+import { vpsById } from '../machine/vps-store.ts'
+import { makeLink } from './console-links.ts'
+
+export const openConsole: Handler<'openConsole'> = async ({ input, caller, db, services, fail }) => {
+  const { service_id: vpsId, type } = input
+  const { status, wanted } = await vpsById(db, vpsId)
+  if (!['active', 'rebooting'].includes(status) || wanted !== 'running')
+    throw fail(
+      'service_busy',
+      // One that is being stopped is started again in the same way as one that is stopped.
+      ...stateRefusal(
+        { id: vpsId, status: ['active', 'rebooting'].includes(status) ? 'stopped' : status },
+        `The VPS is ${status}: a console needs one that runs`,
+      ),
+    )
+  const { accountId, tokenId } = caller
+  const { secret, expiresAt } = await makeLink(db, services, { vpsId, type, accountId, tokenId })
+  const url = `${services.config.publicUrl}/console/${secret}`
+  return { type, url, websocket_url: `${url.replace(/^http/, 'ws')}/socket`, expires_at: expiresAt }
+}

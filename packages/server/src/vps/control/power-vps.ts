@@ -1,0 +1,57 @@
+import { announce } from '../../database/changes.ts'
+import type { Handler } from '../../dispatch/handler.ts'
+import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
+import { stateRefusal } from '../machine/state-refusal.ts'
+import { tellChange } from '../machine/tell-change.ts'
+import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
+import { vpsView } from '../machine/vps-view.ts'
+import { beginWork } from '../machine/work-store.ts'
+
+const KINDS = {
+  start: 'start',
+  stop: 'stop',
+  force_stop: 'stop',
+  reboot: 'reboot',
+  reset: 'reboot',
+} as const
+
+/** Writes down what is wanted; the reconciler makes it so. */
+export const powerVps: Handler<'powerVps'> = async ({ input, db, services, fail }) => {
+  const id = input.service_id
+  const row = await lockVps(db, id)
+  if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
+    throw fail('service_busy', ...stateRefusal(row))
+  }
+  const forced = input.action === 'force_stop' || input.action === 'reset'
+  switch (input.action) {
+    case 'start':
+      if (row.wanted !== 'running') await updateVps(db, id, { wanted: 'running', forced: false })
+      break
+    case 'stop':
+    case 'force_stop':
+      if (row.wanted !== 'stopped' || row.status !== 'stopped') {
+        await updateVps(db, id, { wanted: 'stopped', forced })
+      }
+      break
+    case 'reboot':
+    case 'reset':
+      if (row.wanted === 'stopped') {
+        throw fail(
+          'service_busy',
+          ...stateRefusal({ id, status: 'stopped' }, 'The VPS is stopped: start it instead'),
+        )
+      }
+      // A second wish before the first is done is the same wish.
+      await updateVps(db, id, {
+        wanted_boot: row.done_boot + 1,
+        forced,
+        status: 'rebooting',
+        ssh_ready: false,
+      })
+      await tellChange(db, services, row, { status: 'rebooting' })
+  }
+  const operation = await beginWork(db, services, row.account_id, id, KINDS[input.action])
+  await announce(db, id)
+  await announce(db, RECONCILE_VPS)
+  return { service: vpsView(await vpsById(db, id)), operation }
+}

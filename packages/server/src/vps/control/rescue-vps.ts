@@ -1,0 +1,33 @@
+import { announce } from '../../database/changes.ts'
+import type { Handler } from '../../dispatch/handler.ts'
+import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
+import { stateRefusal } from '../machine/state-refusal.ts'
+import { tellChange } from '../machine/tell-change.ts'
+import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
+import { vpsView } from '../machine/vps-view.ts'
+import { beginWork } from '../machine/work-store.ts'
+
+/** Writes down which system is wanted to run; the reconciler boots that. */
+export const rescueVps: Handler<'rescueVps'> = async ({ input, caller, db, services, fail }) => {
+  const id = input.service_id
+  const rescue = input.enabled
+  const row = await lockVps(db, id)
+  if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
+    throw fail('service_busy', ...stateRefusal(row))
+  }
+  if (row.rescue !== rescue) {
+    await updateVps(db, id, {
+      rescue,
+      wanted: 'running',
+      forced: false,
+      status: 'rebooting',
+      ssh_ready: false,
+    })
+    await tellChange(db, services, row, { status: 'rebooting' })
+  }
+  const kind = rescue ? 'enter_rescue' : 'leave_rescue'
+  const operation = await beginWork(db, services, caller.accountId, id, kind)
+  await announce(db, id)
+  await announce(db, RECONCILE_VPS)
+  return { service: vpsView(await vpsById(db, id)), operation }
+}

@@ -1,0 +1,50 @@
+import { GuestError } from '@coinrack/compute/ports/guest-channel.ts'
+import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
+import { announce } from '../../database/changes.ts'
+import type { Services } from '../../platform/services.ts'
+import { keepHostname, keepNextPassword, updateVps, type VpsRow } from '../machine/vps-store.ts'
+
+/** What the owner reads while nobody inside listens. */
+const AWAY =
+  'The guest agent does not answer: a name waits for it, a password is set at the next boot by power_vps (reboot)'
+
+/**
+ * Tells a running machine what was wished for its inside. When no agent answers it is tried again later; a password
+ * may have been taken over by the last boot.
+ */
+export async function tellGuest(services: Services, row: VpsRow, seen: VpsObservation): Promise<void> {
+  const { db, guests, log } = services
+  const { id, hostname, next_root_password_hash: hash } = row
+  if (hash !== null && row.boot_password_hash === hash && seen.bootChange === 'taken') {
+    await keepNextPassword(db, id, hash)
+    return announce(db, id)
+  }
+  try {
+    if (row.hostname_pending) {
+      await guests.setHostname(id, hostname)
+      await keepHostname(db, id, hostname)
+    }
+    if (hash !== null) {
+      await guests.setRootPasswordHash(id, hash)
+      await keepNextPassword(db, id, hash)
+    }
+    await announce(db, id)
+  } catch (error) {
+    if (!(error instanceof GuestError)) throw error
+    log.warn({ err: error, vps: id }, 'A machine could not be told; it is tried again')
+    if (row.wish_failure !== AWAY) await updateVps(db, id, { wish_failure: AWAY })
+  }
+}
+
+/**
+ * Before a boot: lets it take over a password that the machine was not told yet.
+ * @returns whether there was one
+ */
+export async function handOverAtBoot({ db, driver }: Services, row: VpsRow): Promise<boolean> {
+  const { id, hostname, next_root_password_hash: rootPasswordHash } = row
+  if (rootPasswordHash === null) return false
+  await driver.changeAtBoot(id, { hostname, rootPasswordHash })
+  // Only after it lies ready: what a boot has taken is compared with this.
+  await updateVps(db, id, { boot_password_hash: rootPasswordHash })
+  return true
+}

@@ -1,0 +1,83 @@
+import { periodsAfter } from '@coinrack/money/index.ts'
+import type { Call } from '../../dispatch/handler.ts'
+import { mayAutoRenew } from '../../ledger/auto-renew.ts'
+import { lockBalance } from '../../ledger/balance.ts'
+import { checkBudget, spendBudget } from '../../ledger/budget.ts'
+import { judgeBalance } from '../../ledger/judge-balance.ts'
+import { post } from '../../ledger/post.ts'
+import type { HostFacts } from '../../platform/host-facts.ts'
+import { lockPlacement } from '../../platform/lock-placement.ts'
+import { cutPeriods, insertPeriods } from '../billing/period-store.ts'
+import { fits, freeShare, noRoom } from '../orders/capacity.ts'
+import { liveVpsOf, setOrderStatus } from '../orders/order-store.ts'
+import { takePlaceAgain } from '../orders/take-place.ts'
+import type { SnapshotRow } from '../snapshot/snapshot-store.ts'
+import { updateVps, type VpsRow } from './vps-store.ts'
+
+/**
+ * Brings a VPS back whose machine is gone: with room on the host and a place, the same where nobody has it by now, and a
+ * new month that is paid from the balance at once. From now on it counts for the budget of the token that brought it back.
+ * @throws OperationError `scope_missing`, `budget_exceeded`, `insufficient_balance`, `account_owes`, `capacity`
+ */
+export async function beginPaidPeriod(
+  { caller, db, services, fail }: Call<'restoreSnapshot'>,
+  host: HostFacts,
+  row: VpsRow,
+  snapshot: SnapshotRow,
+): Promise<void> {
+  if (!caller.scopes.includes('order'))
+    throw fail('scope_missing', 'A cancelled VPS is paid for anew: the token lacks the scope "order"', {
+      fields: { scope: 'order' },
+    })
+  const at = services.clock.now()
+  const balance = await lockBalance(db, row.account_id)
+  const charge = {
+    tokenId: caller.tokenId,
+    amount: row.price,
+    at,
+    machine: { cap: 'max_live_vps' as const, live: (tokenId: string) => liveVpsOf(db, tokenId) },
+  }
+  await checkBudget(db, charge)
+  // Before the money: nobody is asked to pay for what there is no room for.
+  await lockPlacement(db)
+  const network = row.ipv4 === null ? 'nat' : 'dedicated'
+  if (!fits({ ...row, network }, await freeShare(db, services, host)))
+    throw noRoom('There is no room for the VPS', [])
+  const place = await takePlaceAgain(db, services, host.ports, row)
+  const unpaid = judgeBalance(balance, row.price, 'bringing this VPS back')
+  if (unpaid)
+    throw fail(unpaid.code, unpaid.message, {
+      fields: { ...unpaid.fields, invoice: null, checkout_url: null },
+      nextSteps: [{ tool: 'topup_balance', why: 'Top up the balance and send the same restore again' }],
+    })
+
+  await spendBudget(db, charge)
+  await post(db, {
+    id: services.newId('transaction'),
+    kind: 'charge',
+    accountId: row.account_id,
+    reference: `restore:${snapshot.id}`,
+    description: `${row.hostname} (${row.product}) brought back, one month`,
+    postings: [{ from: 'customer.available', to: 'revenue.vps', amount: row.price }],
+    at,
+  })
+  const periods = periodsAfter('monthly', at, at, 1)
+  await cutPeriods(db, row.id, at)
+  await insertPeriods(db, row.id, periods, row.price)
+  await setOrderStatus(db, row.order_id, 'active', { tokenId: caller.tokenId })
+  await updateVps(db, row.id, {
+    wanted: 'running',
+    forced: false,
+    ...place,
+    machine_gone_at: null,
+    cycle: 'monthly',
+    auto_renew: row.auto_renew && (await mayAutoRenew(db, charge)),
+    renewer_id: caller.tokenId,
+    anchor_at: at,
+    paid_until: periods[0]!.until,
+    noticed_days: null,
+    delete_at: null,
+    suspended_from: null,
+    cancel_at_period_end: false,
+  })
+}

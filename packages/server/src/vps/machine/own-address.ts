@@ -1,0 +1,69 @@
+import { networkInterfaces } from 'node:os'
+import type { Queryable, Transaction } from '../../database/transaction.ts'
+import type { HostRoom } from '../../platform/host-facts.ts'
+import { addressesIn } from '../../platform/ipv4.ts'
+import type { Services } from '../../platform/services.ts'
+
+/** What was given to machines of an address. */
+export interface AddressUse {
+  ipv4: string
+  taken: boolean
+  /** When the last machine that had it was gone. */
+  free_since: Date | null
+}
+
+/**
+ * The address for the next machine: one that none had yet, else the one that has been free for longest, since the
+ * world remembers for a while whose it was. Undefined when none is free.
+ */
+export function chooseAddress(pool: string[], used: AddressUse[]): string | undefined {
+  const uses = new Map(used.map((use) => [use.ipv4, use]))
+  const freeSince = (address: string) => uses.get(address)?.free_since?.getTime() ?? 0
+  return pool
+    .filter((address) => !uses.get(address)?.taken)
+    .reduce<string | undefined>(
+      (best, address) => (best !== undefined && freeSince(best) <= freeSince(address) ? best : address),
+      undefined,
+    )
+}
+
+/** Of the pool, without what this host and its router have for themselves. */
+function pool({ addressPool, addressGateway }: Services['config']): string[] {
+  const own = Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address))
+  const reserved = new Set([addressGateway, ...own])
+  return addressesIn(addressPool).filter((address) => !reserved.has(address))
+}
+
+/** An address that no machine has. Whoever takes it holds the placement lock until that is written down. */
+export async function freeAddress(db: Queryable, { config }: Services): Promise<string | undefined> {
+  if (config.addressPool.length === 0) return undefined
+  return chooseAddress(pool(config), await usesOf(db))
+}
+
+/** Whether a machine can have this address of the pool now. */
+export async function isFreeAddress(db: Queryable, { config }: Services, address: string): Promise<boolean> {
+  const present = pool(config).filter((other) => other === address)
+  return chooseAddress(present, await usesOf(db)) !== undefined
+}
+
+async function usesOf(db: Queryable): Promise<AddressUse[]> {
+  const { rows } = await db.query<AddressUse>(
+    `select ipv4, bool_or(machine_gone_at is null) as taken, max(machine_gone_at) as free_since
+     from vps where ipv4 is not null group by ipv4`,
+  )
+  return rows
+}
+
+/** An IPv6 address that no machine had before; null where there are none to give. */
+export async function nextIpv6(
+  tx: Transaction,
+  { config }: Services,
+  { hasOwnNetworks }: HostRoom,
+): Promise<string | null> {
+  if (config.ipv6Prefix === undefined || !hasOwnNetworks) return null
+  const { rows } = await tx.query<{ ipv6: string }>(
+    `select host($1::inet + nextval('vps_ipv6_number')) as ipv6`,
+    [config.ipv6Prefix],
+  )
+  return rows[0]!.ipv6
+}

@@ -1,0 +1,286 @@
+import {
+  DriverError,
+  type DriverErrorCode,
+  type VpsObservation,
+  type VpsSpec,
+} from '@coinrack/compute/ports/vps-driver.ts'
+import { announce } from '../../database/changes.ts'
+import { inTransaction } from '../../database/transaction.ts'
+import type { Services } from '../../platform/services.ts'
+import { handOverAtBoot, tellGuest } from '../guest/tell-guest.ts'
+import { metricsOf, type Sample } from '../meter/metrics.ts'
+import type { NewestUsage } from '../meter/sample-machines.ts'
+import { networkApplier } from '../network/apply-network.ts'
+import { freePorts } from '../network/network-store.ts'
+import { unwantNames } from '../network/rdns/rdns-store.ts'
+import { deliverVps, failVps } from './deliver-vps.ts'
+import { destroyKeepingDisk, putDiskBack, wipeDisk } from './move-disk.ts'
+import { moveSshPort } from './move-ssh-port.ts'
+import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
+import { tellChange } from './tell-change.ts'
+import { userDataPurpose } from './user-data.ts'
+import {
+  type Metrics,
+  recordVps,
+  updateVps,
+  type VpsRow,
+  type VpsToDo,
+  vpsById,
+  vpsWithMachines,
+} from './vps-store.ts'
+import { settleWork } from './work-store.ts'
+
+/** Announced when something is wanted of a machine, so that the next pass does not wait for its time. */
+export const RECONCILE_VPS = 'reconcile-vps'
+
+/** What a customer is told: a driver's own words are about the operator's host. */
+const WHY: Record<DriverErrorCode, string> = {
+  image_unknown: 'The OS image is no longer offered',
+  image_not_ready: 'The OS image was not ready',
+  spec_invalid: 'This host cannot run such a machine',
+  machine_unknown: 'The machine disappeared',
+  snapshot_unknown: 'The snapshot disappeared',
+  snapshot_damaged: 'The snapshot cannot be read',
+  no_space: 'The host had no room for the machine',
+  unsupported: 'This host has no networks for machines',
+  guest_failed: 'The machine did not start',
+  port_taken: 'The port of the machine was taken by another one',
+}
+
+const AT_ONCE = 8
+const STEADY_MS = 15_000
+/** For one that waits for its guest agent, or that can't be made. */
+const WAITING_MS = 5_000
+
+export interface VpsReconciler {
+  /**
+   * Finds what is to be done, for every machine that nothing is being done with, and begins it: some at once.
+   * @returns `'idle'` when there is no machine that is not as it is wanted
+   */
+  pass(): Promise<'idle' | undefined>
+  /** Resolves when all that was found is done. */
+  idle(): Promise<void>
+  /** Begins nothing more; resolves when what was begun is done. */
+  end(): Promise<void>
+}
+
+/**
+ * Makes machines what they are wanted to be. Takes no input: all it knows is the database and what the
+ * driver observes, so it can be killed at any step and goes on from there.
+ */
+export function createVpsReconciler(services: Services, newest: NewestUsage = new Map()): VpsReconciler {
+  const busy = new Map<string, Promise<void>>()
+  const lookedAt = new Map<string, number>()
+  const samples = new Map<string, Sample>()
+  const networks = networkApplier(services)
+  let due: VpsToDo[] = []
+
+  const lastLook = ({ id }: VpsToDo) => lookedAt.get(id) ?? 0
+  function isDue(row: VpsToDo): boolean {
+    if (busy.has(row.id)) return false
+    if (!isSteady(row)) return true
+    if (row.wished_at && row.wished_at.getTime() >= lastLook(row)) return true
+    const since = services.clock.now().getTime() - lastLook(row)
+    // The last look lies ahead where the clock was set back.
+    return since < 0 || since >= (row.has_work ? WAITING_MS : STEADY_MS)
+  }
+
+  function begin(): void {
+    while (busy.size < AT_ONCE) {
+      const row = due.shift()
+      if (!row) return
+      lookedAt.set(row.id, services.clock.now().getTime())
+      const work = reconcileOne(services, { samples, newest, networks }, row)
+        .then((step) => {
+          // What was waiting for that can go on at once.
+          if (step === 'record') lookedAt.delete(row.id)
+        })
+        .catch((error) => services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed'))
+        .finally(() => {
+          busy.delete(row.id)
+          begin()
+        })
+      busy.set(row.id, work)
+    }
+  }
+
+  const idle = async () => {
+    while (busy.size > 0) await Promise.all(busy.values())
+  }
+  return {
+    async pass() {
+      const rows = await vpsWithMachines(services.db)
+      const live = new Set(rows.map(({ id }) => id))
+      for (const seen of [lookedAt, samples]) for (const id of seen.keys()) if (!live.has(id)) seen.delete(id)
+      networks.forget((id) => live.has(id))
+      // Those that are only looked at hold up none that wait; and of both the one that has waited longest is first.
+      due = rows
+        .filter(isDue)
+        .sort((a, b) => Number(isSteady(a)) - Number(isSteady(b)) || lastLook(a) - lastLook(b))
+      begin()
+      return rows.every((row) => isSteady(row) && !row.has_work) ? 'idle' : undefined
+    },
+    idle,
+    end() {
+      due = []
+      return idle()
+    },
+  }
+}
+
+/** Nothing is under way with it: looking now and then is enough. */
+const isSteady = (row: VpsToDo) =>
+  row.done_boot === row.wanted_boot &&
+  row.done_network === row.wanted_network &&
+  ((row.status === 'active' && row.wanted === 'running' && row.ssh_ready) ||
+    (row.status === 'stopped' && row.wanted === 'stopped') ||
+    (row.status === 'suspended' && !row.ssh_ready) ||
+    (row.status === 'reinstalling' && row.attempts >= MOST_ATTEMPTS && row.done_disk === row.wanted_disk))
+
+/** Observes one machine and takes one step. */
+async function reconcileOne(
+  services: Services,
+  known: {
+    samples: Map<string, Sample>
+    newest: NewestUsage
+    networks: ReturnType<typeof networkApplier>
+  },
+  before: Pick<VpsRow, 'id' | 'done_disk'>,
+  isSecondLook = false,
+): Promise<Step['do']> {
+  const { db, driver, clock, log } = services
+  const { samples, newest, networks } = known
+  const { id } = before
+  const seen = await driver.observe(id)
+  // Read after the machine was seen, so that a wish of the meantime is not overlooked.
+  const row = await vpsById(db, id)
+  // What was seen may be the machine on its old disk.
+  if (row.done_disk !== before.done_disk) return 'nothing'
+  // A boot that was done by a process which did not live to write it down.
+  const done_boot = Math.min(seen.boot ?? 0, row.wanted_boot)
+  if (done_boot > row.done_boot) {
+    await updateVps(db, id, { done_boot, ssh_ready: false })
+    Object.assign(row, { done_boot, ssh_ready: false })
+  }
+  const now = clock.now()
+  const observation = metricsOf(seen, now.getTime(), {
+    before: samples.get(id),
+    vcpus: row.vcpus,
+    newest: newest.get(id),
+  })
+  if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
+  const isNetworkDue = !networks.isApplied(id) || row.done_network < row.wanted_network
+  if (isNetworkDue && seen.state !== 'absent' && row.wanted !== 'deleted') await networks.apply(id)
+  const step = planVps(row, seen, now)
+  if (step.do !== 'nothing' && step.do !== 'ensure') log.info({ vps: id, step, seen: seen.state }, 'VPS')
+  await take(services, row, seen, step, observation)
+  if (row.has_work) await settleWork(db, id, clock.now())
+  // A clone is ready as soon as it is made.
+  if (step.do === 'ensure' && seen.state === 'absent' && !isSecondLook)
+    return reconcileOne(services, known, row, true)
+  return step.do
+}
+
+async function take(
+  services: Services,
+  row: VpsRow,
+  seen: VpsObservation,
+  step: Step,
+  observation: Metrics,
+): Promise<void> {
+  const { db, clock } = services
+  const { id } = row
+  switch (step.do) {
+    case 'ensure':
+      return tryToMake(services, row, () => services.driver.ensure(specOf(services, row)))
+    case 'start_again':
+      return tryToMake(services, row, async () => {
+        await services.driver.ensure(specOf(services, row))
+        await services.driver.power(id, 'start', row.wanted_boot)
+      })
+    case 'power':
+      return power(services, row, step.action)
+    case 'tell':
+      await tellGuest(services, row, seen)
+      return updateVps(db, id, { observation })
+    case 'wipe':
+      return wipeDisk(services, row, seen.state !== 'absent')
+    case 'put_back':
+      return tryToMake(services, row, () => putDiskBack(services, id, step.disk))
+    case 'destroy':
+      return destroyKeepingDisk(services, row, async (tx) => {
+        await freePorts(tx, id)
+        await unwantNames(tx, id, clock.now())
+        await updateVps(tx, id, { machine_gone_at: clock.now() })
+        await settleWork(tx, id, clock.now())
+      })
+    case 'fail':
+      return failVps(services, id, step.reason)
+    case 'deliver':
+      return deliverVps(services, id)
+    case 'record':
+      await inTransaction(db, async (tx) => {
+        const now = { status: step.status, ssh_ready: step.sshReady }
+        if (await recordVps(tx, row, { ...now, observation })) await tellChange(tx, services, row, now)
+      })
+      return announce(db, id)
+    case 'nothing':
+      if (row.status === 'active') await updateVps(db, id, { observation })
+  }
+}
+
+async function tryToMake(services: Services, row: VpsRow, make: () => Promise<void>): Promise<void> {
+  try {
+    await make()
+  } catch (error) {
+    services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
+    if (error instanceof DriverError && error.code === 'port_taken' && (await moveSshPort(services, row)))
+      return
+    const reason = error instanceof DriverError ? WHY[error.code] : 'The machine could not be made'
+    await updateVps(services.db, row.id, { attempts: row.attempts + 1, failure_reason: reason })
+  }
+}
+
+async function power(
+  services: Services,
+  row: VpsRow,
+  action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset',
+) {
+  const { driver } = services
+  if (action === 'start') await driver.ensure(specOf(services, row))
+  const isHandedOver =
+    row.rescue || action === 'stop' || action === 'force_stop' ? false : await handOverAtBoot(services, row)
+  // A reset keeps the process, and with it what it was started with.
+  if (isHandedOver && action === 'reset') await driver.power(row.id, 'force_stop')
+  const isBoot = action === 'start' || action === 'reboot' || action === 'reset'
+  await driver.power(row.id, action, isBoot ? row.wanted_boot : undefined)
+  await updateVps(services.db, row.id, {
+    ssh_ready: false,
+    // A start is a boot as well: no other is owed for a wish that came before it.
+    ...(isBoot ? { done_boot: row.wanted_boot } : {}),
+    ...(action === 'start' ? { done_rescue: row.rescue } : {}),
+  })
+  await announce(services.db, row.id)
+}
+
+function specOf({ sealer }: Services, row: VpsRow): VpsSpec {
+  return {
+    id: row.id,
+    vcpus: row.vcpus,
+    memoryMb: row.memory_mb,
+    diskGb: row.disk_gb,
+    image: row.image,
+    hostname: row.hostname,
+    sshAuthorizedKeys: row.ssh_key ? [row.ssh_key] : [],
+    rootPasswordHash: row.root_password_hash,
+    sshHostKey: {
+      privateKey: sealer.open(row.ssh_host_private_key, `ssh-host-key:${row.id}`),
+      publicKey: row.ssh_host_public_key,
+    },
+    sshAddress: { host: row.ssh_host, port: row.ssh_port },
+    boot: row.boot,
+    addresses: { ...(row.ipv4 && { ipv4: row.ipv4 }), ...(row.ipv6 && { ipv6: row.ipv6 }) },
+    rescue: row.rescue,
+    userData: row.user_data ? sealer.open(row.user_data, userDataPurpose(row.id)) : undefined,
+  }
+}

@@ -1,0 +1,27 @@
+import { announce } from '../../database/changes.ts'
+import type { Ordering } from '../../platform/seams.ts'
+import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
+import { findRoom } from './find-room.ts'
+import { lockOrder, orderById } from './order-store.ts'
+import { startOrder } from './start-order.ts'
+
+/** Pays an order that awaits payment, when money for it arrived or its invoice is paid from the balance. */
+export const payFromBalance: Ordering['payFromBalance'] = async (
+  tx,
+  services,
+  prepared,
+  orderId,
+  tokenId,
+) => {
+  const order = await lockOrder(tx, orderId)
+  if (order?.status !== 'awaiting_payment') return 'closed'
+  await startOrder(tx, services, prepared, tokenId === undefined ? order : { ...order, token_id: tokenId })
+  await announce(tx, RECONCILE_VPS)
+  return 'paid'
+}
+
+/** Before money for it is asked for. */
+export const checkRoom: Ordering['checkRoom'] = async (db, services, { host }, orderId) => {
+  const order = await orderById(db, orderId)
+  if (order?.status === 'awaiting_payment') await findRoom(db, services, host, order)
+}

@@ -1,0 +1,32 @@
+import type { Call } from '../../dispatch/handler.ts'
+import { OperationError } from '../../platform/errors.ts'
+import type { Ordering } from '../../platform/seams.ts'
+import { checkSshKey } from '../machine/check-ssh-key.ts'
+import { checkUserData } from '../machine/user-data.ts'
+import { askHost } from './ask-host.ts'
+import { checkImage, checkPlan, checkPrice } from './check-order.ts'
+import { findRoom } from './find-room.ts'
+
+/** No account has this one: a stored SSH key is nobody's. */
+const NOBODY = ''
+
+export const priceOfOrder: Ordering['priceOfOrder'] = async (services, db, input) => {
+  const fail: Call<'orderVps'>['fail'] = (code, message, options) => {
+    throw new OperationError(code, message, options)
+  }
+  const asked = { input, services, fail }
+  const plan = checkPlan(asked)
+  if (input.quote_id !== undefined)
+    fail('quote_invalid', 'Quotes are for accounts; the terms of a 402 hold without one')
+  const host = await askHost(services)
+  checkImage(asked, plan, host)
+  if (input.ssh_key !== undefined) await checkSshKey(db, NOBODY, input.ssh_key, fail)
+  checkUserData(input.user_data, fail)
+  const total =
+    input.billing_cycle === 'hourly'
+      ? plan.price_hourly * BigInt(input.hours)
+      : plan.price * BigInt(input.months)
+  checkPrice(asked, total)
+  await findRoom(db, services, host, { product: plan.slug, os_id: input.os_id })
+  return total
+}

@@ -1,0 +1,92 @@
+import type { Transaction } from '../../database/transaction.ts'
+import { mayAutoRenew } from '../../ledger/auto-renew.ts'
+import { placeHold } from '../../ledger/hold.ts'
+import type { OrderPreparation } from '../../platform/host-facts.ts'
+import { lockPlacement } from '../../platform/lock-placement.ts'
+import { recordEvent } from '../../platform/record-event.ts'
+import type { Services } from '../../platform/services.ts'
+import { nextIpv6 } from '../machine/own-address.ts'
+import { makeSshHostKey } from '../machine/ssh-host-key.ts'
+import { insertVps } from '../machine/vps-store.ts'
+import { findRoom } from './find-room.ts'
+import { forgetOrderUserData, liveVpsOf, type OrderRow, orderTotal, setOrderStatus } from './order-store.ts'
+
+/**
+ * Begins an order: the hold of its price and the wanted machine, in one transaction.
+ * @param prepared with a password
+ * @param order written down already; it counts for the budget of its token
+ * @throws InsufficientFunds when the balance does not cover the price
+ * @throws OperationError `budget_exceeded`; `capacity` when no machine can be placed now, before anything is held
+ */
+export async function startOrder(
+  tx: Transaction,
+  services: Services,
+  { host, password }: OrderPreparation,
+  order: OrderRow,
+): Promise<void> {
+  const { catalog, clock, newId, random, sealer } = services
+  if (!password) throw new Error('An order cannot begin without a password of root')
+  // Before the lock that all orders wait for.
+  const hostKey = makeSshHostKey(random)
+  await lockPlacement(tx)
+  const { plan, image, place } = await findRoom(tx, services, host, order)
+
+  const now = clock.now()
+  const holdId = newId('hold')
+  await placeHold(tx, {
+    id: holdId,
+    transactionId: newId('transaction'),
+    accountId: order.account_id,
+    amount: orderTotal(order),
+    purpose: order.id,
+    description: `Reserved for ${plan.name} ${order.hostname}`,
+    at: now,
+    spender: spenderOf(tx, order),
+  })
+  await insertVps(tx, {
+    id: order.service_id,
+    account_id: order.account_id,
+    order_id: order.id,
+    product: plan.slug,
+    os_id: order.os_id,
+    os_name: image.name,
+    image: image.slug,
+    region: catalog.region,
+    hostname: order.hostname,
+    vcpus: plan.vcpus,
+    memory_mb: plan.memory_mb,
+    disk_gb: plan.disk_gb,
+    ssh_key: order.ssh_key,
+    ...place,
+    ipv6: await nextIpv6(tx, services, host),
+    ssh_host_public_key: hostKey.publicKey,
+    ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${order.service_id}`),
+    root_password: sealer.seal(password.plain, `root-password:${order.service_id}`),
+    root_password_hash: password.hash,
+    user_data: order.user_data,
+    price: order.price,
+    price_hourly: order.price_hourly,
+    cycle: order.billing_cycle,
+    // Whoever pays an order may have another budget than whoever asked for it.
+    auto_renew:
+      order.auto_renew &&
+      (order.token_id === null || (await mayAutoRenew(tx, { tokenId: order.token_id, at: now }))),
+    renewer_id: order.token_id,
+    boot: order.boot,
+    created_at: now,
+  })
+  await setOrderStatus(tx, order.id, 'provisioning', { holdId, tokenId: order.token_id })
+  await forgetOrderUserData(tx, order.id)
+  await recordEvent(tx, services, order.account_id, 'order.placed', {
+    order_id: order.id,
+    service_id: order.service_id,
+    product: plan.slug,
+    total: orderTotal(order),
+  })
+}
+
+/** Whose budget an order counts for; nobody's when it is older than budgets. */
+export const spenderOf = (tx: Transaction, { token_id: tokenId }: Pick<OrderRow, 'token_id'>) =>
+  tokenId === null
+    ? undefined
+    : { tokenId, machine: { cap: 'max_live_vps' as const, live: (id: string) => liveVpsOf(tx, id) } }
