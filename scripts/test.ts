@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 
 /*
@@ -64,19 +64,37 @@ async function run(command: string, commandArgs: string[], env: Record<string, s
 interface Report {
   numPassedTests: number
   numFailedTests: number
-  testResults: { status: string; assertionResults: { status: string }[] }[]
+  testResults: {
+    name: string
+    status: string
+    message: string
+    assertionResults: { status: string; fullName: string; failureMessages: string[] }[]
+  }[]
 }
 
+/** What failed, in the order in which it ended: repeated at the end, since the output in between is long. */
+const failures: string[] = []
+
 /** Counts of vitest's own report. A file that cannot be loaded is one failure; so is a report that is not there. */
-async function countTests(path: string, succeeded: boolean) {
+async function countTests(name: string, path: string, succeeded: boolean) {
   const text = await readFile(path, 'utf8').catch(() => '')
-  if (text === '') return { passed: 0, failed: 1 }
+  if (text === '') {
+    failures.push(`${name}: the run left no report.`)
+    return { passed: 0, failed: 1 }
+  }
   const { numPassedTests, numFailedTests, testResults } = JSON.parse(text) as Report
   const unloaded = testResults.filter(
     ({ status, assertionResults }) =>
       status === 'failed' && assertionResults.every((result) => result.status !== 'failed'),
   )
+  for (const { name: file, message } of unloaded)
+    failures.push(`${relative(root, file)} could not be loaded.\n${message}`)
+  for (const { name: file, assertionResults } of testResults)
+    for (const { status, fullName, failureMessages } of assertionResults)
+      if (status === 'failed')
+        failures.push([`${relative(root, file)}: ${fullName}`, ...failureMessages].join('\n'))
   const failed = numFailedTests + unloaded.length
+  if (!succeeded && failed === 0) failures.push(`${name}: no test failed, and yet the run did.`)
   return { passed: numPassedTests, failed: succeeded ? failed : Math.max(failed, 1) }
 }
 
@@ -85,7 +103,9 @@ const total = { passed: 0, failed: 0 }
 async function runChecks() {
   for (const { name, command, args: checkArgs } of checks) {
     console.log(`\n${name}`)
-    total[(await run(command, checkArgs)) ? 'passed' : 'failed'] += 1
+    const succeeded = await run(command, checkArgs)
+    total[succeeded ? 'passed' : 'failed'] += 1
+    if (!succeeded) failures.push(`The check '${name}' failed.`)
   }
 }
 
@@ -113,7 +133,7 @@ async function runTests(name: string, chosenHere: string[]) {
   const reporters = [`--reporter=${told}`, '--reporter=json', `--outputFile.json=${report}`]
   const env = { COINRACK_TEST_TEMPLATES: templates, ...(isFull ? { COINRACK_TEST_FULL: '1' } : {}) }
   const succeeded = await run('vitest', ['run', ...reporters, ...chosenHere], env)
-  const { passed, failed } = await countTests(report, succeeded)
+  const { passed, failed } = await countTests(name, report, succeeded)
   total.passed += passed
   total.failed += failed
 }
@@ -151,6 +171,7 @@ else if (isFull) {
 }
 await rm(templates, { recursive: true, force: true })
 
+for (const failure of failures) console.log(`\nFAILED: ${failure.slice(0, 3000)}`)
 await writeFile(summary, JSON.stringify(total))
 console.log(`\n${total.passed} passed, ${total.failed} failed`)
 process.exitCode = total.failed === 0 ? 0 : 1
