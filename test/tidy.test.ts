@@ -35,7 +35,7 @@ describe('arrows between packages', () => {
     money: [],
     host: [],
     sdk: ['contract'],
-    web: ['sdk', 'contract'],
+    web: ['contract'],
     cli: ['sdk', 'contract', 'host'],
     compute: ['host'],
     // It serves the pages of `web`.
@@ -54,6 +54,33 @@ describe('arrows between packages', () => {
   test('every package is in the table', () => {
     const names = new Set(product.flatMap(({ path }) => /^packages\/([\w-]+)\/src\//.exec(path)?.[1] ?? []))
     expect([...names].filter((name) => !(name in mayImport))).toEqual([])
+  })
+
+  const packageOf = (written: string) => written.split('/', written.startsWith('@') ? 2 : 1).join('/')
+  const declaredBy = (name: string): Record<string, string> => {
+    const { dependencies, optionalDependencies } = JSON.parse(
+      readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'),
+    )
+    return { ...dependencies, ...optionalDependencies }
+  }
+
+  test.each(Object.keys(mayImport))('%s declares every package that its product imports', (name) => {
+    const imported = product
+      .filter(({ path }) => path.startsWith(`packages/${name}/src/`))
+      .flatMap(importsOf)
+      .filter((written) => !/^(\.|node:|internal:)/.test(written))
+      .map(packageOf)
+      .filter((written) => written !== `@coinrack/${name}`)
+    const declared = declaredBy(name)
+    expect([...new Set(imported)].filter((each) => !(each in declared))).toEqual([])
+  })
+
+  test('what several packages depend on has one version', () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const all = [devDependencies, ...Object.keys(mayImport).map(declaredBy)].flatMap(Object.entries)
+    const versions = Map.groupBy(all, ([name]) => name)
+    const several = [...versions].filter(([, each]) => new Set(each.map(([, version]) => version)).size > 1)
+    expect(several).toEqual([])
   })
 
   test('contract knows only zod; money knows nothing', () => {
