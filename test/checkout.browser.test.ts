@@ -207,8 +207,10 @@ test('behavior: the address can be copied', async () => {
 test('behavior: after the connection broke, the page finds out what it missed', async () => {
   const { sdk, invoice, checkout_url } = await topup()
   const { page, close } = await open(checkout_url)
+  // A browser that is offline keeps what is open, or is about to open: the stream of changes has to be there, and to be closed.
+  const stream = page.waitForResponse(/\/events\?as=parts$/)
+  await Promise.all([stream, page.reload()])
   await page.context().setOffline(true)
-  // What is open already would go on.
   service.app.server.closeAllConnections()
   // A connection of this process was closed as well: the first call may notice it.
   await vi.waitFor(() => sdk.cancelInvoice({ invoice_id: invoice.id }), 5_000)

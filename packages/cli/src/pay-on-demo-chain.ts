@@ -1,4 +1,5 @@
-import { createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createPublicClient, createWalletClient, erc20Abi, type Hex, http, parseGwei } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
 /** What `GET /demo` answers: the local chains, and a key that holds plenty of every test token. */
@@ -8,6 +9,10 @@ export interface DemoMoney {
 }
 
 const POLLING_MS = 100
+/** Always the same: a second transaction with the nonce of another can then never replace it, and is refused. */
+const FEES = { maxFeePerGas: parseGwei('100'), maxPriorityFeePerGas: parseGwei('1') }
+const MOST_ATTEMPTS = 50
+const REFUSED_MS = 100
 
 /** @throws Error that says what to do, when there is no service or it takes real money only */
 export async function fetchDemoMoney(origin: string): Promise<DemoMoney> {
@@ -31,15 +36,31 @@ export async function payOnDemoChain(
   if (!chain) throw new Error(`The demo has no chain ${option.chain_id}`)
   const transport = http(chain.rpc_url)
   const wallet = createWalletClient({ account: privateKeyToAccount(money.faucet_key), transport })
-  const hash = await wallet.writeContract({
-    chain: null,
-    address: option.token_address as Hex,
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [option.address as Hex, BigInt(option.amount_atomic)],
-  })
+  const hash = await untilTaken(() =>
+    wallet.writeContract({
+      chain: null,
+      address: option.token_address as Hex,
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [option.address as Hex, BigInt(option.amount_atomic)],
+      ...FEES,
+    }),
+  )
   const node = createPublicClient({ transport, pollingInterval: POLLING_MS })
   const { status } = await node.waitForTransactionReceipt({ hash })
   if (status !== 'success') throw new Error(`The transfer ${hash} was reverted`)
   return hash
+}
+
+/** Whoever runs a demo has the same key: of two that take the same nonce, the node refuses one, which takes the next. */
+async function untilTaken(send: () => Promise<Hex>): Promise<Hex> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send()
+    } catch (error) {
+      const isNonceTaken = /nonce too low|replacement transaction underpriced/.test(String(error))
+      if (!isNonceTaken || attempt === MOST_ATTEMPTS) throw error
+      await sleep(REFUSED_MS)
+    }
+  }
 }

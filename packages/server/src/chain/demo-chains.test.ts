@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type DemoChains, startDemoChains, stopDemoChains } from './demo-chains.ts'
+import { payFromFaucet } from './pay-from-faucet.ts'
 import { rpcNode } from './rpc-node.ts'
 import { testWallet } from './testing.ts'
 import { viemChain } from './viem-chain.ts'
@@ -76,4 +77,18 @@ test('behavior: half a state, as a power cut leaves it, does not stop the next s
   await truncate(join(folder, 'chain', '8453', 'state.json'), 1000)
   const second = await start()
   expect(await base(second).balance('USDC', base(second).client.account.address)).toBe(10n ** 15n)
+})
+
+test('behavior: payments from the faucet that are asked for at once all arrive', async () => {
+  const { chains, demo } = await start()
+  const { chainId, tokens } = chains[0]!
+  const option = {
+    chain_id: chainId,
+    token_address: tokens[0]!.address,
+    address: someone,
+    amount_atomic: '5',
+  }
+  const hashes = await Promise.all(Array.from({ length: 10 }, () => payFromFaucet(demo, option)))
+  expect(new Set(hashes).size).toBe(10)
+  expect(await testWallet(chains[0]!, demo.faucet_key).balance(tokens[0]!.symbol, someone)).toBe(50n)
 })

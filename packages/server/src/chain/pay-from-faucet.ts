@@ -1,8 +1,11 @@
+import pLimit from 'p-limit'
 import { createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { DemoBody } from './demo-chains.ts'
 
 const POLLING_MS = 50
+/** Two that are sent at once would take the same nonce, and the node would refuse one. */
+const oneAtATime = pLimit(1)
 
 /**
  * Sends test tokens from the faucet on a local chain, as a wallet would.
@@ -15,16 +18,16 @@ export async function payFromFaucet(
 ): Promise<Hex> {
   const rpcUrl = demo.chains.find(({ chain_id }) => chain_id === to.chain_id)!.rpc_url
   const transport = http(rpcUrl)
-  // The node itself signs for the faucet's address: several payments at once cannot take the same nonce.
-  const { address } = privateKeyToAccount(demo.faucet_key)
-  const wallet = createWalletClient({ account: address, transport })
-  const hash = await wallet.writeContract({
-    chain: null,
-    address: to.token_address as Hex,
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [to.address as Hex, BigInt(to.amount_atomic)],
-  })
+  const wallet = createWalletClient({ account: privateKeyToAccount(demo.faucet_key), transport })
+  const hash = await oneAtATime(() =>
+    wallet.writeContract({
+      chain: null,
+      address: to.token_address as Hex,
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [to.address as Hex, BigInt(to.amount_atomic)],
+    }),
+  )
   const node = createPublicClient({ transport, pollingInterval: POLLING_MS })
   const { status } = await node.waitForTransactionReceipt({ hash })
   if (status !== 'success') throw new Error(`The payment from the faucet failed in ${hash}`)

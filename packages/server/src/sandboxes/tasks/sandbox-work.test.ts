@@ -101,7 +101,7 @@ describe('tasks in the background', () => {
     await post(`/tasks/${task}/input`, { input: 'zwö\n', end: true })
     const rest = (await get(`/tasks/${task}?timeout=5&stdout=10`)).body
     expect(rest.stdout).toBe('heard zwö\n')
-    for (let tries = 0; tries < 50; tries++) if (!(await get(`/tasks/${task}?timeout=1`)).body.running) break
+    await get(`/tasks/${task}?timeout=5&stdout=${rest.next.stdout}`)
     expect((await get(`/tasks/${task}`)).body).toMatchObject({
       running: false,
       exit_code: 0,
