@@ -127,8 +127,8 @@ describe('arrows inside compute', () => {
 })
 
 describe('arrows inside the server', () => {
-  /** What every slice stands on. */
-  const floor = ['platform', 'dispatch', 'database', 'config']
+  /** What every slice stands on; of `transport` only its routes take anything. */
+  const floor = ['platform', 'dispatch', 'database', 'config', 'transport']
   /** What each room may import beside itself. `process` and `operator` assemble the service, and so know all of it. */
   const below: Record<string, string[]> = {
     'data-folder': ['platform'],
@@ -152,44 +152,12 @@ describe('arrows inside the server', () => {
   }
   const exceptions = new Set([
     // The world, as everything sees it, names what it is made of.
-    'platform/services.ts -> account/hashing.ts',
-    'platform/services.ts -> account/mailer.ts',
-    'platform/services.ts -> catalog/catalog.ts',
     'platform/services.ts -> catalog/offer.ts',
-    'platform/services.ts -> vps/network/rdns/reverse-dns.ts',
-    // How a budget refuses is one of the errors.
-    'platform/budget-exceeded.ts -> ledger/judge-budgets.ts',
     // A plain read takes the row along with the token, in one statement.
     'dispatch/resources.ts -> sandboxes/life/sandbox-store.ts',
     'dispatch/resources.ts -> vps/machine/shown-vps.ts',
-    // What is handed in to be shown.
-    'transport/operator-server.ts -> process/metrics.ts',
-    'transport/operator-server.ts -> process/readiness.ts',
-    'transport/other-routes.ts -> process/readiness.ts',
-    // The pages of an invoice are no operation: they read it directly.
-    'transport/checkout.ts -> payments/checkout-view.ts',
-    'transport/checkout-page.ts -> payments/checkout-view.ts',
-    'transport/checkout-page.ts -> payments/wallet-request.ts',
-    'transport/checkout-page.ts -> chain/wallet-chain.ts',
-    'transport/checkout-events.ts -> payments/checkout-view.ts',
-    // Nor is what pays it, which asks for no token.
-    'transport/checkout-payments.ts -> payments/checkout-view.ts',
-    'transport/checkout-payments.ts -> payments/wallet-request.ts',
-    'transport/checkout-payments.ts -> payments/x402/pay-invoice-by-x402.ts',
-    // Those of a console neither; and a websocket is no operation.
-    'transport/console.ts -> vps/console/console-links.ts',
-    // A stream is no operation: it reads events, and sees for itself whether its token still holds.
-    'transport/event-stream.ts -> events/event-store.ts',
-    'transport/event-stream.ts -> events/number-events.ts',
-    'transport/event-stream.ts -> account/authenticate.ts',
-    // Files of sandboxes as they are, and what listens on their ports, are no operations.
-    'transport/sandbox-files.ts -> sandboxes/tasks/ask-sandbox.ts',
-    'transport/sandbox-files.ts -> sandboxes/files/carry-file.ts',
-    'transport/sandbox-files.ts -> sandboxes/files/file-links.ts',
-    'transport/previews.ts -> sandboxes/tasks/ask-sandbox.ts',
-    'transport/previews.ts -> sandboxes/ports/previews.ts',
-    // The button of a demo page that really pays, on the demo's own chain.
-    'transport/checkout-payments.ts -> chain/pay-from-faucet.ts',
+    // A stream is no operation: it sees for itself whether its token still holds.
+    'events/event-stream.route.ts -> account/authenticate.ts',
   ])
   const arrows = product.flatMap((source) => {
     const from = inServer(source.path)

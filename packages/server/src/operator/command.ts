@@ -2,8 +2,8 @@ import type { ParseArgsOptionsConfig } from 'node:util'
 import type { IdKind } from '@coinrack/contract/ids.ts'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import type pg from 'pg'
-import type { Catalog } from '../catalog/catalog.ts'
 import type { ChainSettings } from '../chain/chain-settings.ts'
+import type { Catalog } from '../config/catalog.ts'
 import type { Clock, Random } from '../platform/services.ts'
 
 /** What the operator's commands work on: the service's own database and files, whether it runs or not. */

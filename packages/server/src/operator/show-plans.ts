@@ -1,5 +1,5 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Catalog } from '../config/catalog.ts'
 import type { Result } from './command.ts'
 import { table } from './table.ts'
 

@@ -1,6 +1,6 @@
 import { formatUsd, type NextStep } from '@coinrack/contract/wire.ts'
-import type { BudgetRefusal } from '../ledger/judge-budgets.ts'
 import { OperationError } from './errors.ts'
+import type { BudgetRefusal } from '../ledger/judge-budgets.ts'
 
 /** How the budget of a token is raised, by the one above it. */
 export const raiseOf = ({ holder, below }: Pick<BudgetRefusal, 'holder' | 'below'>): NextStep =>

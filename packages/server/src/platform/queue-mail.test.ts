@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { LONGEST_SEND_MS } from '../account/mailer.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
+import { LONGEST_SEND_MS } from './mailer.ts'
 import { queueMail, sendQueuedMail } from './queue-mail.ts'
 
 let service: TestService

@@ -1,4 +1,4 @@
-import type { ReverseDns } from './reverse-dns.ts'
+import type { ReverseDns } from '../../../platform/reverse-dns.ts'
 
 /** Reverse names that nobody sees, for tests of what stands above the port. */
 export interface FakeReverseDns extends ReverseDns {

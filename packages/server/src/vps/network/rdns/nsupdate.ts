@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { ipv6Digits } from '../../../platform/ipv6.ts'
-import type { ReverseDns } from './reverse-dns.ts'
+import type { ReverseDns } from '../../../platform/reverse-dns.ts'
 import { reverseName } from './reverse-name.ts'
 
 /** A key for signed updates (TSIG, RFC 8945). */

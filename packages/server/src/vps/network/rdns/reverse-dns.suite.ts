@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ReverseDns } from './reverse-dns.ts'
+import type { ReverseDns } from '../../../platform/reverse-dns.ts'
 
 /** What a backend of `ReverseDns` is tested with. */
 export interface ReverseDnsSubject {

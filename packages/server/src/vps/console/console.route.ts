@@ -5,10 +5,10 @@ import { consolePage, spentConsolePage } from '@coinrack/web/console/page.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Services } from '../platform/services.ts'
-import { type ConsoleLink, mayStayOpen, readLink, takeLink } from '../vps/console/console-links.ts'
+import type { Services } from '../../platform/services.ts'
+import { NOTHING_HERE, type Upgrade } from '../../transport/upgrades.ts'
+import { type ConsoleLink, mayStayOpen, readLink, takeLink } from './console-links.ts'
 import { joinStreams } from './join-streams.ts'
-import { NOTHING_HERE, type Upgrade } from './upgrades.ts'
 
 /** What a person types or pastes at once; screens send nothing larger. */
 const LARGEST_MESSAGE = 1024 * 1024

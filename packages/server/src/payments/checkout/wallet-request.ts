@@ -1,12 +1,12 @@
 import type { PaymentRequirements } from '@x402/core/types'
 import { type Address, encodeFunctionData, erc20Abi, type Hex, zeroAddress } from 'viem'
-import type { Network, TokenSymbol } from '../chain/chain-settings.ts'
-import { type WalletChain, walletChain } from '../chain/wallet-chain.ts'
-import type { Services } from '../platform/services.ts'
-import { toBePaid } from './invoice-state.ts'
-import type { Invoice } from './invoice-store.ts'
-import { offeredChains, paymentOptions } from './payment-options.ts'
-import { paymentTerms } from './x402/payment-terms.ts'
+import type { Network, TokenSymbol } from '../../chain/chain-settings.ts'
+import { type WalletChain, walletChain } from '../../chain/wallet-chain.ts'
+import type { Services } from '../../platform/services.ts'
+import { toBePaid } from '../invoice-state.ts'
+import type { Invoice } from '../invoice-store.ts'
+import { offeredChains, paymentOptions } from '../payment-options.ts'
+import { paymentTerms } from '../x402/payment-terms.ts'
 
 /** All that a page needs in order to ask a wallet for a payment: of what is to be paid now. */
 export interface WalletRequest {

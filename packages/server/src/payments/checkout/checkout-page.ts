@@ -2,11 +2,11 @@ import { networks, tokenSymbols } from '@coinrack/contract/invoices.ts'
 import { script, style, wallet } from '@coinrack/web/checkout/assets.ts'
 import type { PageOptions } from '@coinrack/web/checkout/page.ts'
 import { z } from 'zod'
-import { explorerOf } from '../chain/wallet-chain.ts'
-import { type CheckoutView, checkoutView } from '../payments/checkout-view.ts'
-import { isGasless } from '../payments/wallet-request.ts'
-import { OperationError } from '../platform/errors.ts'
-import type { Services } from '../platform/services.ts'
+import { explorerOf } from '../../chain/wallet-chain.ts'
+import { OperationError } from '../../platform/errors.ts'
+import type { Services } from '../../platform/services.ts'
+import { type CheckoutView, checkoutView } from './checkout-view.ts'
+import { isGasless } from './wallet-request.ts'
 
 /** Whoever knows the secret sees the invoice, so the address goes nowhere: to no other site and into no cache. */
 export const PRIVATE = {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { DemoChains } from '../chain/demo-chains.ts'
-import { startTestChains, testWallet } from '../chain/testing.ts'
+import type { DemoChains } from '../../chain/demo-chains.ts'
+import { startTestChains, testWallet } from '../../chain/testing.ts'
+import { type PaymentsWorld, paymentsWorld, usd } from '../testing.ts'
 import { type CheckoutView, checkoutEvents, checkoutView } from './checkout-view.ts'
-import { type PaymentsWorld, paymentsWorld, usd } from './testing.ts'
 
 let demo: DemoChains
 let world: PaymentsWorld

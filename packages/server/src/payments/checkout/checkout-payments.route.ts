@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
-import { payFromFaucet } from '../chain/pay-from-faucet.ts'
-import type { RateLimiter } from '../dispatch/rate-limiter.ts'
-import { checkoutInvoice } from '../payments/checkout-view.ts'
-import { walletRequest } from '../payments/wallet-request.ts'
-import { payInvoiceByX402 } from '../payments/x402/pay-invoice-by-x402.ts'
-import { OperationError } from '../platform/errors.ts'
-import type { Services } from '../platform/services.ts'
-import type { BySecret } from './checkout.ts'
+import { payFromFaucet } from '../../chain/pay-from-faucet.ts'
+import type { RateLimiter } from '../../dispatch/rate-limiter.ts'
+import { OperationError } from '../../platform/errors.ts'
+import type { Services } from '../../platform/services.ts'
+import { paymentHeaders } from '../../transport/payment-headers.ts'
+import { payInvoiceByX402 } from '../x402/pay-invoice-by-x402.ts'
+import type { BySecret } from './checkout.route.ts'
 import { Choice, demandView, PRIVATE, pathOf } from './checkout-page.ts'
-import { paymentHeaders } from './payment-headers.ts'
+import { checkoutInvoice } from './checkout-view.ts'
+import { walletRequest } from './wallet-request.ts'
 
 /**
  * What pays an invoice from its page: the data for a wallet in the browser (`/wallet`), payments by signature

@@ -5,9 +5,9 @@ import { json } from 'node:stream/consumers'
 import { basePath } from '@coinrack/contract/index.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../process/testing.ts'
-import { type Buyer, buyerOf } from '../sandboxes/life/testing.ts'
-import { parseRange } from './sandbox-files.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
+import { type Buyer, buyerOf } from '../life/testing.ts'
+import { parseRange } from './sandbox-files.route.ts'
 
 let service: TestService
 let buyer: Buyer

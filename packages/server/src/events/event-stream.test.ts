@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../database/transaction.ts'
 import { createDispatch } from '../dispatch/dispatch.ts'
 import { createRateLimiter } from '../dispatch/rate-limiter.ts'
-import { numberEvents } from '../events/number-events.ts'
 import { recordEvent } from '../platform/record-event.ts'
 import { handlers, paidHandlers } from '../process/handlers.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
-import { registerEventStream } from './event-stream.ts'
-import { registerRest } from './rest.ts'
-import { createServer } from './server.ts'
+import { registerRest } from '../transport/rest.ts'
+import { createServer } from '../transport/server.ts'
+import { registerEventStream } from './event-stream.route.ts'
+import { numberEvents } from './number-events.ts'
 
 let service: TestService
 let url: string

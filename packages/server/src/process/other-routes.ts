@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config/config.ts'
 import type { Services } from '../platform/services.ts'
-import type { Readiness } from '../process/readiness.ts'
-import type { ServeMcp } from './mcp.ts'
-import { bearerToken } from './rest.ts'
+import type { ServeMcp } from '../transport/mcp.ts'
+import { bearerToken } from '../transport/rest.ts'
+import type { Readiness } from './readiness.ts'
 
 /**
  * The routes that are no operation: health, the agent endpoint, and the demo's faucet. Documents and the checkout pages

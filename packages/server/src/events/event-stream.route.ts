@@ -4,13 +4,20 @@ import type { FastifyInstance } from 'fastify'
 import { authenticate } from '../account/authenticate.ts'
 import type { Dispatch } from '../dispatch/dispatch.ts'
 import { failureAnswer } from '../dispatch/failure-answer.ts'
-import { type EventView, eventsAfter, eventsOf, lastPosition } from '../events/event-store.ts'
-import { numberEvents } from '../events/number-events.ts'
 import { OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
-import { countStreams } from './count-streams.ts'
-import { bearerToken } from './rest.ts'
-import { beginEvents, eventText, goneOf, HEARTBEAT, HEARTBEAT_MS, writeEvent } from './write-events.ts'
+import { countStreams } from '../transport/count-streams.ts'
+import { bearerToken } from '../transport/rest.ts'
+import {
+  beginEvents,
+  eventText,
+  goneOf,
+  HEARTBEAT,
+  HEARTBEAT_MS,
+  writeEvent,
+} from '../transport/write-events.ts'
+import { type EventView, eventsAfter, eventsOf, lastPosition } from './event-store.ts'
+import { numberEvents } from './number-events.ts'
 
 const PAGE = 100
 /** How often a stream looks whether its token still holds, and for events when nobody told it of any. */

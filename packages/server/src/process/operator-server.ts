@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import type { Metrics } from '../process/metrics.ts'
-import type { Readiness } from '../process/readiness.ts'
+import type { Metrics } from './metrics.ts'
+import type { Readiness } from './readiness.ts'
 
 /** What only the operator may see, for a port of its own on loopback: metrics, and readiness part by part. */
 export function createOperatorServer(readiness: Readiness, metrics: Metrics): FastifyInstance {

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { runOperator } from '../operator/run-operator.ts'
-import { testOperator } from '../operator/testing.ts'
-import { startTestService, type TestService } from '../process/testing.ts'
-import { type Buyer, buyerOf } from '../sandboxes/life/testing.ts'
-import { previewAddress, previewPath } from './preview-address.ts'
-import { sendAll } from './testing.ts'
+import { runOperator } from '../../operator/run-operator.ts'
+import { testOperator } from '../../operator/testing.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
+import { previewAddress, previewPath } from '../../transport/preview-address.ts'
+import { sendAll } from '../../transport/testing.ts'
+import { type Buyer, buyerOf } from '../life/testing.ts'
 
 /*
  * The sandbox is fake: what listens on its port listens on this host.

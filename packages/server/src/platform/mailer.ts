@@ -2,7 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import nodemailer from 'nodemailer'
 import type { Logger } from 'pino'
-import type { Services } from '../platform/services.ts'
+import type { Services } from './services.ts'
 
 export interface Mail {
   to: string

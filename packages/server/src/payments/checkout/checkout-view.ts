@@ -1,10 +1,10 @@
 import { Invoice as InvoiceSchema } from '@coinrack/contract/invoices.ts'
 import type { z } from 'zod'
-import { decideConfirmation } from '../chain/confirmation-policy.ts'
-import type { Services } from '../platform/services.ts'
-import { depositsOfInvoices, earlyCredits } from './deposit-store.ts'
-import { type Invoice, invoiceBySecret } from './invoice-store.ts'
-import { showInvoice } from './show-invoice.ts'
+import { decideConfirmation } from '../../chain/confirmation-policy.ts'
+import type { Services } from '../../platform/services.ts'
+import { depositsOfInvoices, earlyCredits } from '../deposit-store.ts'
+import { type Invoice, invoiceBySecret } from '../invoice-store.ts'
+import { showInvoice } from '../show-invoice.ts'
 
 /** What the checkout page of an invoice shows, as JSON. */
 export interface CheckoutView {

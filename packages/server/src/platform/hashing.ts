@@ -1,4 +1,4 @@
-import { createSlots, type Slots } from '../platform/slots.ts'
+import { createSlots, type Slots } from './slots.ts'
 
 /**
  * How many passwords are hashed at the same moment: each takes a processor and 128 MiB while it lasts. Strangers take none

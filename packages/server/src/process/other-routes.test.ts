@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Config } from '../config/config.ts'
-import { createApp } from '../process/app.ts'
-import { createMetrics } from '../process/metrics.ts'
-import { createReadiness } from '../process/readiness.ts'
-import { startTestService, type TestService } from '../process/testing.ts'
+import { createApp } from './app.ts'
+import { createMetrics } from './metrics.ts'
+import { createReadiness } from './readiness.ts'
+import { startTestService, type TestService } from './testing.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { changedParts, type LiveParts, liveParts } from '@coinrack/web/checkout/live-parts.ts'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type CheckoutView, checkoutEvents } from '../payments/checkout-view.ts'
-import type { Services } from '../platform/services.ts'
-import type { BySecret } from './checkout.ts'
+import type { Services } from '../../platform/services.ts'
+import { countStreams } from '../../transport/count-streams.ts'
+import type { BySecret } from './checkout.route.ts'
 import { demandView, PRIVATE, pageOptions } from './checkout-page.ts'
-import { countStreams } from './count-streams.ts'
+import { type CheckoutView, checkoutEvents } from './checkout-view.ts'
 
 /** Proxies and browsers give a silent connection up. */
 const KEEP_ALIVE_MS = 15_000
