@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/transaction.ts'
+import { raiseOf } from '../platform/budget-exceeded.ts'
 import { OperationError } from '../platform/errors.ts'
 import { holdersOf, type TokenCharge } from './budget.ts'
-import { raiseOf } from '../platform/budget-exceeded.ts'
 
 type Renewer = Pick<TokenCharge, 'tokenId' | 'at'>
 

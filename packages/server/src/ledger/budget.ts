@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from '../database/transaction.ts'
-import { budgetExceeded } from '../platform/budget-exceeded.ts'
-import { type HolderOfBudget, judgeBudgets, leftOf } from './judge-budgets.ts'
+import { budgetExceeded, type HolderOfBudget } from '../platform/budget-exceeded.ts'
+import { judgeBudgets, leftOf } from './judge-budgets.ts'
 
 /** What a token is about to be charged for. */
 export interface TokenCharge {

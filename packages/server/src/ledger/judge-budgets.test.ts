@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type HolderOfBudget, judgeBudgets, judgeChildBudget } from './judge-budgets.ts'
+import type { HolderOfBudget } from '../platform/budget-exceeded.ts'
+import { judgeBudgets, judgeChildBudget } from './judge-budgets.ts'
 
 const holder = (token_id: string, change: Partial<HolderOfBudget> = {}): HolderOfBudget => ({
   token_id,

@@ -1,28 +1,6 @@
-export type MoneyCap = 'max_per_charge' | 'per_day' | 'total'
-export type MachineCap = 'max_live_vps' | 'max_live_sandboxes'
+import type { BudgetRefusal, HolderOfBudget, MachineCap, MoneyCap } from '../platform/budget-exceeded.ts'
 
 const CAPS = ['max_per_charge', 'per_day', 'total', 'max_live_vps', 'max_live_sandboxes'] as const
-
-/** A token with its caps, of which null is none, and what it and all below it have used of them. */
-export type HolderOfBudget = Record<MoneyCap | MachineCap, bigint | null> & {
-  token_id: string
-  parent_id: string | null
-  is_umbrella: boolean
-  allow_auto_renew: boolean
-  spent: bigint
-  spent_today: bigint
-  live: bigint
-}
-
-export interface BudgetRefusal {
-  holder: HolderOfBudget
-  /** The next one on the way down to the token that is charged. */
-  below: HolderOfBudget | undefined
-  cap: MoneyCap | MachineCap
-  limit: bigint
-  used: bigint
-  shortBy: bigint
-}
 
 /**
  * The first cap of a new budget that is above one of the tokens that it would stand below; undefined when there is none.

@@ -1,6 +1,29 @@
 import { formatUsd, type NextStep } from '@coinrack/contract/wire.ts'
 import { OperationError } from './errors.ts'
-import type { BudgetRefusal } from '../ledger/judge-budgets.ts'
+
+export type MoneyCap = 'max_per_charge' | 'per_day' | 'total'
+export type MachineCap = 'max_live_vps' | 'max_live_sandboxes'
+
+/** A token with its caps, of which null is none, and what it and all below it have used of them. */
+export type HolderOfBudget = Record<MoneyCap | MachineCap, bigint | null> & {
+  token_id: string
+  parent_id: string | null
+  is_umbrella: boolean
+  allow_auto_renew: boolean
+  spent: bigint
+  spent_today: bigint
+  live: bigint
+}
+
+export interface BudgetRefusal {
+  holder: HolderOfBudget
+  /** The next one on the way down to the token that is charged. */
+  below: HolderOfBudget | undefined
+  cap: MoneyCap | MachineCap
+  limit: bigint
+  used: bigint
+  shortBy: bigint
+}
 
 /** How the budget of a token is raised, by the one above it. */
 export const raiseOf = ({ holder, below }: Pick<BudgetRefusal, 'holder' | 'below'>): NextStep =>
