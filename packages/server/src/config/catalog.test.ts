@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import defaultCatalog from '../catalog/default-catalog.json' with { type: 'json' }
+import defaultCatalog from './default-catalog.json' with { type: 'json' }
 import { parseCatalog } from './catalog.ts'
 
 const parse = (change: (catalog: typeof defaultCatalog) => unknown) => {

@@ -10,8 +10,8 @@ import {
 } from '@coinrack/compute/images/added/testing.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import defaultCatalog from '../catalog/default-catalog.json' with { type: 'json' }
-import { readCatalog } from '../catalog/read-catalog.ts'
+import defaultCatalog from '../config/default-catalog.json' with { type: 'json' }
+import { readCatalog } from '../config/read-catalog.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
 import type { Operator } from './command.ts'
 import { runOperator } from './run-operator.ts'

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import defaultCatalog from '../catalog/default-catalog.json' with { type: 'json' }
-import { readCatalog } from '../catalog/read-catalog.ts'
+import defaultCatalog from '../config/default-catalog.json' with { type: 'json' }
+import { readCatalog } from '../config/read-catalog.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { post } from '../ledger/post.ts'
 import { startTestService, type TestService } from '../process/testing.ts'

@@ -15,7 +15,7 @@ import {
 import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import { pino } from 'pino'
 import { walletAccounts } from '../account/wallet-accounts.ts'
-import defaultCatalog from '../catalog/default-catalog.json' with { type: 'json' }
+import defaultCatalog from '../config/default-catalog.json' with { type: 'json' }
 import { OFFER_MS, readOffer } from '../catalog/offer.ts'
 import type { Chain } from '../chain/chain-port.ts'
 import type { ChainSettings } from '../chain/chain-settings.ts'

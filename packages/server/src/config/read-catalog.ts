@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { type Catalog, parseCatalog } from '../config/catalog.ts'
+import { type Catalog, parseCatalog } from './catalog.ts'
 
 const comesWithTheService = new URL('./default-catalog.json', import.meta.url)
 
