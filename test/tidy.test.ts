@@ -150,15 +150,6 @@ describe('arrows inside the server', () => {
     delegations: floor,
     transport: ['platform', 'dispatch', 'config', 'data-folder'],
   }
-  const exceptions = new Set([
-    // The world, as everything sees it, names what it is made of.
-    'platform/services.ts -> catalog/offer.ts',
-    // A plain read takes the row along with the token, in one statement.
-    'dispatch/resources.ts -> sandboxes/life/sandbox-store.ts',
-    'dispatch/resources.ts -> vps/machine/shown-vps.ts',
-    // A stream is no operation: it sees for itself whether its token still holds.
-    'events/event-stream.route.ts -> account/authenticate.ts',
-  ])
   const arrows = product.flatMap((source) => {
     const from = inServer(source.path)
     if (!from) return []
@@ -166,6 +157,22 @@ describe('arrows inside the server', () => {
       .flatMap((written) => inServer(resolveImport(source.path, written) ?? '') ?? [])
       .map((to) => ({ from, to }))
   })
+  /** Which rooms write each table. */
+  const arrowsToTables = () => {
+    const written = new Map<string, Set<string>>()
+    for (const { path, text } of product) {
+      const from = inServer(path)
+      if (!from?.endsWith('.ts')) continue
+      const writes = text.matchAll(
+        /\b(?:insert into|update|delete from) (?!set\b)([a-z][a-z0-9_]*)(?= (?:set|as|using|where|values)\b|[ \n]*\(|\s*$)/gm,
+      )
+      for (const [, table] of writes) {
+        const rooms = written.get(table!) ?? new Set()
+        written.set(table!, rooms.add(partOf(from)))
+      }
+    }
+    return written
+  }
   const partOf = (path: string) => (path.includes('/') ? path.split('/')[0]! : '')
 
   test.each(Object.entries(below))('%s imports itself and %j', (part, allowed) => {
@@ -173,13 +180,7 @@ describe('arrows inside the server', () => {
       .filter(({ from }) => partOf(from) === part)
       .filter(({ to }) => ![part, ...allowed].includes(partOf(to)))
       .map(({ from, to }) => `${from} -> ${to}`)
-      .filter((arrow) => !exceptions.has(arrow))
     expect(wrong).toEqual([])
-  })
-
-  test('every exception is one that is made', () => {
-    const made = new Set(arrows.map(({ from, to }) => `${from} -> ${to}`))
-    expect([...exceptions].filter((arrow) => !made.has(arrow))).toEqual([])
   })
 
   test('every file is in a room', () => {
@@ -200,6 +201,17 @@ describe('arrows inside the server', () => {
       (line) => constructing.test(line) && !/function \w+\(/.test(line),
     )
     expect(wrong).toEqual([])
+  })
+
+  test('each table is written by one slice', () => {
+    const shared = ['platform', 'database', 'dispatch', 'ledger']
+    const written = arrowsToTables()
+    const several = [...written].flatMap(([table, rooms]) => {
+      const slices = [...rooms].filter((room) => !shared.includes(room))
+      return slices.length > 1 || (rooms.has('ledger') && rooms.size > 1) ? [`${table}: ${[...rooms]}`] : []
+    })
+    expect(several).toEqual([])
+    expect(written.size).toBeGreaterThan(40)
   })
 
   test('entries of the ledger are written in one place', () => {

@@ -90,3 +90,8 @@ export const accountView = (row: AccountRow): z.output<typeof Account> => ({
   email_verified: row.email_verified_at !== null,
   created_at: row.created_at,
 })
+
+/** @param at null: it is no longer suspended */
+export async function setSuspended(tx: Transaction, id: string, at: Date | null): Promise<void> {
+  await tx.query('update account set suspended_at = $2 where id = $1', [id, at])
+}

@@ -2,8 +2,8 @@ import type { operations } from '@coinrack/contract/index.ts'
 import type { Input } from '@coinrack/contract/operation.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { holdersOf } from '../ledger/budget.ts'
-import { budgetExceeded } from '../platform/budget-exceeded.ts'
 import { judgeChildBudget } from '../ledger/judge-budgets.ts'
+import { budgetExceeded } from '../platform/budget-exceeded.ts'
 import type { BudgetRow } from './token-store.ts'
 
 type BudgetInput = NonNullable<Input<(typeof operations)['createToken']>['budget']>

@@ -234,7 +234,6 @@ export async function forgetEndedTokens(db: Queryable, before: Date): Promise<vo
          and not exists (select from sandbox where token.id = any(sandbox.counted_for) and sandbox.ended_at is null)
      ),
        budgets as (delete from token_budget using gone where token_id = gone.id),
-       spendings as (delete from token_spending using gone where token_id = gone.id),
        texts as (delete from retired_token using gone where token_id = gone.id)
      delete from token using gone where token.id = gone.id`,
     [before],

@@ -3,6 +3,7 @@ import type { WalletAccounts } from '../platform/seams.ts'
 import { accountById } from './account-store.ts'
 import { createAccount } from './create-account.ts'
 import { openSession } from './open-session.ts'
+import { revokeTree } from './token-store.ts'
 import { accountOfWallet, insertWallet, lockWallet } from './wallet-store.ts'
 
 /** The accounts of wallets, for payments that come without a token. */
@@ -28,5 +29,8 @@ export const walletAccounts: WalletAccounts = {
       token,
       caller: { ...caller, provenAt: undefined, suspended: false, balanceRunsOutAt: undefined },
     }
+  },
+  async endSession(tx, { clock }, tokenId) {
+    await revokeTree(tx, tokenId, clock.now())
   },
 }

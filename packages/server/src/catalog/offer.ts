@@ -1,9 +1,6 @@
-import type { Plan } from '@coinrack/contract/catalog.ts'
-import type { z } from 'zod'
 import { offeredAmong } from '../platform/os-images.ts'
+import type { OfferedPlan } from '../platform/seams.ts'
 import type { Services } from '../platform/services.ts'
-
-export type OfferedPlan = z.output<typeof Plan>
 
 /** How old an offer may be that is shown. An order looks for itself. */
 export const OFFER_MS = 1_000

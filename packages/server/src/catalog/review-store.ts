@@ -39,3 +39,18 @@ export async function insertReview(
   )
   return rowCount === 1
 }
+
+/** Shows a review, or keeps it from being shown; an earlier decision is replaced. @returns false when there is none */
+export async function decideReview(
+  db: Queryable,
+  id: string,
+  status: 'approved' | 'rejected',
+  at: Date,
+): Promise<boolean> {
+  const { rowCount } = await db.query('update review set status = $2, decided_at = $3 where id = $1', [
+    id,
+    status,
+    at,
+  ])
+  return rowCount === 1
+}

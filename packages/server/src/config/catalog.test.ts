@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import defaultCatalog from './default-catalog.json' with { type: 'json' }
 import { parseCatalog } from './catalog.ts'
+import defaultCatalog from './default-catalog.json' with { type: 'json' }
 
 const parse = (change: (catalog: typeof defaultCatalog) => unknown) => {
   const copy = structuredClone(defaultCatalog)

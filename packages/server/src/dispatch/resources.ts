@@ -2,9 +2,8 @@ import { isId } from '@coinrack/contract/ids.ts'
 import type { Resource } from '@coinrack/contract/operation.ts'
 import type { NextStep } from '@coinrack/contract/wire.ts'
 import type { RowWanted } from '../account/authenticate.ts'
-import type { SandboxUse } from '../sandboxes/life/sandbox-store.ts'
-import { SHOWN_VPS, type ShownVpsJson } from '../vps/machine/shown-vps.ts'
 import { mayOperate } from './may-operate.ts'
+import { SANDBOX_USE, type SandboxUse, SHOWN_VPS, type ShownVpsJson } from './read-models.ts'
 
 /** Of another account, that gave the caller rights on it. */
 export interface Delegated {
@@ -47,7 +46,7 @@ const selects: Record<Resource, string> = {
   // Whom it was given to may give it back.
   delegation: `select account_id, revoked_at is null and delegate_id is not distinct from caller.account_id as delegated
     from delegation where id = $3`,
-  sandbox: 'select account_id, state, wanted, idle_s, idle_at from sandbox where id = $3',
+  sandbox: `${SANDBOX_USE} where id = $3`,
   refund: 'select account_id from refund where id = $3',
   snapshot: `select account_id from sandbox_snapshot where id = $3 and status <> 'deleted'`,
 }

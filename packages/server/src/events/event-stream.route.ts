@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
-import { authenticate } from '../account/authenticate.ts'
 import type { Dispatch } from '../dispatch/dispatch.ts'
 import { failureAnswer } from '../dispatch/failure-answer.ts'
+import type { Caller } from '../dispatch/handler.ts'
 import { OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import { countStreams } from '../transport/count-streams.ts'
@@ -25,6 +25,9 @@ const LOOK_MS = 2_000
 const MOST_STREAMS = 10
 const RECONNECT_MS = 2_000
 
+/** Who presents a token now; undefined when it no longer holds. */
+type CallerOf = (services: Services, token: string) => Promise<Caller | undefined>
+
 /**
  * `GET /events` of a client that accepts `text/event-stream`: Server-Sent Events from now on, or after `Last-Event-ID`
  * (or `?cursor=`). The answer to anybody else is the operation's own.
@@ -32,7 +35,7 @@ const RECONNECT_MS = 2_000
 export function registerEventStream(
   app: FastifyInstance,
   services: Services,
-  dispatch: Dispatch,
+  { dispatch, callerOf }: { dispatch: Dispatch; callerOf: CallerOf },
   { heartbeatMs = HEARTBEAT_MS } = {},
 ): void {
   const takeStream = countStreams(MOST_STREAMS, { of: 'account', retryAfter: HEARTBEAT_MS / 1000 })
@@ -54,7 +57,7 @@ export function registerEventStream(
       requestId: request.id,
       asTool: false,
     })
-    const caller = status === 200 && (await authenticate(services, token!))?.caller
+    const caller = status === 200 && (await callerOf(services, token!))
     if (status !== 200) return reply.code(status).headers(headers).send(body)
     if (!caller) {
       // Revoked since the operation was asked.
@@ -75,6 +78,7 @@ export function registerEventStream(
     const out = beginEvents(reply, { ...headers, connection: 'close' })
     try {
       await follow(services, out, {
+        callerOf,
         token: token!,
         accountId,
         from,
@@ -92,6 +96,7 @@ export function registerEventStream(
 }
 
 interface Following {
+  callerOf: CallerOf
   token: string
   accountId: string
   from: string | string[] | undefined
@@ -101,7 +106,7 @@ interface Following {
 
 /** Writes events as they get their numbers, until the client is gone or its token no longer holds. */
 async function follow(services: Services, out: ServerResponse, following: Following): Promise<void> {
-  const { token, accountId, from, end, heartbeatMs } = following
+  const { callerOf, token, accountId, from, end, heartbeatMs } = following
   const { db, changes } = services
   if (from === undefined) await numberEvents(services)
   let position = from === undefined ? await lastPosition(db, accountId) : Number(from)
@@ -114,7 +119,7 @@ async function follow(services: Services, out: ServerResponse, following: Follow
   while (!end.aborted) {
     // Listening begins before the read, so that what is numbered between the two is not missed.
     const changed = changes.wait(eventsOf(accountId), Math.min(LOOK_MS, heartbeatMs))
-    const caller = (await authenticate(services, token))?.caller
+    const caller = await callerOf(services, token)
     if (!caller || caller.suspended || !caller.scopes.includes('read')) return
     const events = await eventsAfter(db, accountId, position, PAGE)
     const isSilent = performance.now() - spokenAt >= heartbeatMs

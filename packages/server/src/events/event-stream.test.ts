@@ -6,6 +6,7 @@ import { inTransaction } from '../database/transaction.ts'
 import { createDispatch } from '../dispatch/dispatch.ts'
 import { createRateLimiter } from '../dispatch/rate-limiter.ts'
 import { recordEvent } from '../platform/record-event.ts'
+import { callerOf } from '../process/app.ts'
 import { handlers, paidHandlers } from '../process/handlers.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
 import { registerRest } from '../transport/rest.ts'
@@ -118,13 +119,14 @@ describe('GET /events, streamed', () => {
     const { db } = service.services
     const strangers = { db, lookups: db, limiter }
     const dispatch = createDispatch(service.services, { handlers, paidHandlers }, limiter, strangers)
-    registerEventStream(app, service.services, async (...asked) => {
+    const revoking: typeof dispatch = async (...asked) => {
       const answer = await dispatch(...asked)
       await service.services.db.query('update token set revoked_at = now() where account_id = $1', [
         accountId,
       ])
       return answer
-    })
+    }
+    registerEventStream(app, service.services, { dispatch: revoking, callerOf })
     app.register((scope) => registerRest(scope, dispatch), { prefix: basePath })
     const reply = await app.inject({
       url: `${basePath}/events`,
@@ -140,7 +142,7 @@ describe('GET /events, streamed', () => {
     const { db } = service.services
     const strangers = { db, lookups: db, limiter }
     const dispatch = createDispatch(service.services, { handlers, paidHandlers }, limiter, strangers)
-    registerEventStream(app, service.services, dispatch, { heartbeatMs: 50 })
+    registerEventStream(app, service.services, { dispatch, callerOf }, { heartbeatMs: 50 })
     app.register((scope) => registerRest(scope, dispatch), { prefix: basePath })
     await app.listen({ host: '127.0.0.1', port: 0 })
     const stream = await connect(

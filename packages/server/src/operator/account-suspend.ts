@@ -1,3 +1,4 @@
+import { setSuspended } from '../account/account-store.ts'
 import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
 import type { Command } from './command.ts'
@@ -11,7 +12,7 @@ const suspending =
     const account = await findAccount(db, who!)
     const at = suspend ? (account.suspended_at ?? operator.clock.now()) : null
     await inTransaction(db, async (tx) => {
-      await tx.query('update account set suspended_at = $2 where id = $1', [account.id, at])
+      await setSuspended(tx, account.id, at)
       // The services look at once at the connections to previews that they carry.
       const { rows } = await tx.query<{ id: string }>(
         `select distinct sandbox_id as id from sandbox_port join sandbox on sandbox.id = sandbox_id where account_id = $1`,

@@ -1,3 +1,4 @@
+import { decideReview } from '../catalog/review-store.ts'
 import { type Command, RefusedError } from './command.ts'
 
 /** Writes a decision down. An earlier one is replaced. */
@@ -5,12 +6,8 @@ const deciding =
   (status: 'approved' | 'rejected'): Command['run'] =>
   async (operator, [id]) => {
     const db = await operator.db()
-    const { rowCount } = await db.query('update review set status = $2, decided_at = $3 where id = $1', [
-      id,
-      status,
-      operator.clock.now(),
-    ])
-    if (rowCount === 0) throw new RefusedError(`There is no review ${id}`)
+    const isKnown = await decideReview(db, id!, status, operator.clock.now())
+    if (!isKnown) throw new RefusedError(`There is no review ${id}`)
     return { json: { id, status }, text: `${id} is ${status}` }
   }
 

@@ -1,3 +1,4 @@
+import type { Plan } from '@coinrack/contract/catalog.ts'
 import type { Operations } from '@coinrack/contract/index.ts'
 import type { Invoice } from '@coinrack/contract/invoices.ts'
 import type { Input, Output } from '@coinrack/contract/operation.ts'
@@ -15,6 +16,8 @@ import type { Services } from './services.ts'
  */
 
 export type InvoiceView = z.output<typeof Invoice>
+/** A plan as the catalog shows it: with whether there is room for one more. */
+export type OfferedPlan = z.output<typeof Plan>
 
 /** A wallet: of a key, which is the same on every chain, or of a contract on one chain. */
 export interface Wallet {
@@ -39,6 +42,8 @@ export interface WalletAccounts {
     accountId: string,
     client: string,
   ): Promise<{ caller: Caller; token: string }>
+  /** Ends a token of such a session that nobody was told. */
+  endSession(tx: Transaction, services: Services, tokenId: string): Promise<void>
 }
 
 /** Of payments, for orders. */

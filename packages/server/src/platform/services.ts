@@ -9,7 +9,6 @@ import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
-import type { OfferedPlan } from '../catalog/offer.ts'
 import type { Chain } from '../chain/chain-port.ts'
 import type { DemoBody } from '../chain/demo-chains.ts'
 import type { Catalog } from '../config/catalog.ts'
@@ -20,7 +19,7 @@ import type { Mailer } from './mailer.ts'
 import type { ReceiptKey } from './receipt-key.ts'
 import type { ReverseDns } from './reverse-dns.ts'
 import type { Sealer } from './sealer.ts'
-import type { Invoicing, Ordering, Sandboxing, WalletAccounts } from './seams.ts'
+import type { Invoicing, OfferedPlan, Ordering, Sandboxing, WalletAccounts } from './seams.ts'
 
 export interface Clock {
   now(): Date

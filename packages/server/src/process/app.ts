@@ -1,5 +1,6 @@
 import { basePath, walletPath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
+import { authenticate } from '../account/authenticate.ts'
 import { shareOf } from '../database/pool.ts'
 import { createDispatch } from '../dispatch/dispatch.ts'
 import { createRateLimiter } from '../dispatch/rate-limiter.ts'
@@ -31,6 +32,10 @@ const STRANGERS = { most: 6, waitMs: 2_000 }
 /** The same for looking up tokens and other secrets that are not known to be good. */
 const LOOKUPS = { most: 4, waitMs: 2_000 }
 
+/** Who presents a token. */
+export const callerOf = async (services: Services, token: string) =>
+  (await authenticate(services, token))?.caller
+
 /** The whole HTTP face of the service, not listening yet. */
 export function createApp(services: Services, readiness: Readiness, metrics: Metrics): FastifyInstance {
   const shared = shareOf(services.db, createSlots(STRANGERS))
@@ -45,7 +50,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   endSlowBodies(app, services)
   readOnAfterAnswers(app)
   const passOn = passOnSandboxes(app, services)
-  registerEventStream(app, services, dispatch)
+  registerEventStream(app, services, { dispatch, callerOf })
   registerOtherForms(app, dispatch)
   app.register(
     async (scope) => {

@@ -23,13 +23,13 @@ import { createSandboxReconciler } from '../sandboxes/life/reconcile-sandboxes.t
 import { createSandboxMeter } from '../sandboxes/meter/meter-sandboxes.ts'
 import { billVps } from '../vps/billing/bill-vps.ts'
 import { forgetOldLinks } from '../vps/console/console-links.ts'
-import { createVpsReconciler, RECONCILE_VPS } from '../vps/machine/reconcile-vps.ts'
+import { createVpsReconciler } from '../vps/machine/reconcile-vps.ts'
 import { createSampler, type NewestUsage } from '../vps/meter/sample-machines.ts'
-import { createRdnsReconciler, RECONCILE_RDNS } from '../vps/network/rdns/reconcile-rdns.ts'
+import { createRdnsReconciler } from '../vps/network/rdns/reconcile-rdns.ts'
 import { expireOrders } from '../vps/orders/expire-orders.ts'
 import { forgetUnpaidOrders } from '../vps/orders/order-store.ts'
 import { createSnapshotReconciler } from '../vps/snapshot/reconcile-snapshots.ts'
-import { RECONCILE_SNAPSHOTS } from '../vps/snapshot/want-snapshot.ts'
+import { RECONCILE_RDNS, RECONCILE_SNAPSHOTS, RECONCILE_VPS } from '../vps/topics.ts'
 
 const VPS_MS = 500
 const SNAPSHOTS_MS = 2_000

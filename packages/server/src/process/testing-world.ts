@@ -15,7 +15,6 @@ import {
 import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import { pino } from 'pino'
 import { walletAccounts } from '../account/wallet-accounts.ts'
-import defaultCatalog from '../config/default-catalog.json' with { type: 'json' }
 import { OFFER_MS, readOffer } from '../catalog/offer.ts'
 import type { Chain } from '../chain/chain-port.ts'
 import type { ChainSettings } from '../chain/chain-settings.ts'
@@ -26,6 +25,7 @@ import { fakeChain } from '../chain/fake-chain.ts'
 import { forwarderFactoryAddress } from '../chain/forwarder-factory.ts'
 import { parseCatalog, sellable } from '../config/catalog.ts'
 import { type Config, loadConfig } from '../config/config.ts'
+import defaultCatalog from '../config/default-catalog.json' with { type: 'json' }
 import { listenForChanges } from '../database/changes.ts'
 import { openPool } from '../database/pool.ts'
 import { invoicing } from '../payments/invoicing.ts'

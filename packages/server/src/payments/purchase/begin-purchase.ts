@@ -87,8 +87,7 @@ async function giveUp(services: Services, purchase: PurchaseRow, tokenId: string
   await inTransaction(services.db, async (tx) => {
     await lockPurchase(tx, purchase)
     await setBegun(tx, purchase, { order_id: null, sandbox_id: null, token_id: null, token_text: null })
-    if (tokenId === undefined) return
-    await tx.query('update token set revoked_at = $2 where id = $1', [tokenId, services.clock.now()])
+    if (tokenId !== undefined) await services.walletAccounts.endSession(tx, services, tokenId)
   })
 }
 

@@ -1,10 +1,11 @@
 import { Transform, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { LARGEST_FILE_BYTES } from '@coinrack/contract/sandbox-files.ts'
+import type { SandboxUse } from '../../dispatch/read-models.ts'
 import { listOf } from '../../dispatch/resources.ts'
 import { OperationError } from '../../platform/errors.ts'
 import type { Services } from '../../platform/services.ts'
-import { type SandboxUse, sandboxUse } from '../life/sandbox-store.ts'
+import { sandboxUse } from '../life/sandbox-store.ts'
 import { askSandbox } from '../tasks/ask-sandbox.ts'
 
 /** Which bytes of a file: both ends included. */

@@ -1,7 +1,7 @@
+import type { SandboxUse } from '../../dispatch/read-models.ts'
 import { OperationError } from '../../platform/errors.ts'
 import type { Services } from '../../platform/services.ts'
 import { sandboxesOf } from '../life/placement.ts'
-import type { SandboxUse } from '../life/sandbox-store.ts'
 import { shownState } from '../life/sandbox-view.ts'
 import { stateRefusal } from '../life/state-refusal.ts'
 import { type FileLink, linkUrl } from './file-links.ts'

@@ -2,6 +2,7 @@ import type { TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
 import type { sandboxReasons } from '@coinrack/contract/sandboxes.ts'
 import type { Config } from '../../config/config.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
+import { SANDBOX_USE, type SandboxUse } from '../../dispatch/read-models.ts'
 
 export type SandboxReason = (typeof sandboxReasons)[number]
 
@@ -235,17 +236,11 @@ export async function keepPaused(tx: Transaction, id: string, now: Date): Promis
   ])
 }
 
-/** What is asked of a sandbox before anything is done inside it. */
-export interface SandboxUse extends Pick<SandboxRow, 'state' | 'wanted' | 'idle_s'> {
-  account_id: string
-  idle_at: string | null
-}
-
 /** The same as is read with a token, for who needs none. */
 export async function sandboxUse(db: Queryable, id: string): Promise<SandboxUse | undefined> {
   const { rows } = await db.query<Omit<SandboxUse, 'idle_at'> & { idle_at: Date | null }>({
     name: 'sandbox_use',
-    text: 'select account_id, state, wanted, idle_s, idle_at from sandbox where id = $1',
+    text: `${SANDBOX_USE} where id = $1`,
     values: [id],
   })
   const row = rows[0]

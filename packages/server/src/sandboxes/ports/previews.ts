@@ -1,9 +1,10 @@
 import type { ExposedPort } from '@coinrack/contract/sandbox-ports.ts'
 import type { z } from 'zod'
+import type { SandboxUse } from '../../dispatch/read-models.ts'
 import { OperationError } from '../../platform/errors.ts'
 import type { Services } from '../../platform/services.ts'
 import { isSame, sign } from '../files/signature.ts'
-import { type SandboxUse, sandboxUse } from '../life/sandbox-store.ts'
+import { sandboxUse } from '../life/sandbox-store.ts'
 import { shownState } from '../life/sandbox-view.ts'
 import { type PortRow, reachablePort } from './port-store.ts'
 

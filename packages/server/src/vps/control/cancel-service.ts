@@ -8,13 +8,13 @@ import { post } from '../../ledger/post.ts'
 import type { Services } from '../../platform/services.ts'
 import { periodsFrom } from '../billing/period-store.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
-import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
 import { tellChange } from '../machine/tell-change.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
 import { orderById, orderTotal, setOrderStatus } from '../orders/order-store.ts'
 import { keepDisk } from '../snapshot/keep-disk.ts'
+import { RECONCILE_VPS } from '../topics.ts'
 
 export const cancelService: Handler<'cancelService'> = async (call) => {
   const { input, caller, db, services } = call

@@ -9,7 +9,6 @@ import { post } from '../../ledger/post.ts'
 import { lockPlacement } from '../../platform/lock-placement.ts'
 import { periodsFrom, ratePeriod } from '../billing/period-store.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
-import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { tellChange } from '../machine/tell-change.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
@@ -18,6 +17,7 @@ import { beginWork } from '../machine/work-store.ts'
 import { askRoom } from '../orders/ask-host.ts'
 import { fits, freeShare, noRoom } from '../orders/capacity.ts'
 import { chargeFor, chargeNow, growthOf, isLarger, type Plan } from '../orders/upgrade.ts'
+import { RECONCILE_VPS } from '../topics.ts'
 
 /** Charges the difference and writes down the new size, in one transaction; the reconciler boots with it. */
 export const changePlan: Handler<'changePlan'> = preparedHandler(

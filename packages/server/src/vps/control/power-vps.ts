@@ -1,11 +1,11 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
-import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { tellChange } from '../machine/tell-change.ts'
 import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
+import { RECONCILE_VPS } from '../topics.ts'
 
 const KINDS = {
   start: 'start',

@@ -4,7 +4,6 @@ import { type CallToPrepare, type Handler, preparedHandler } from '../../dispatc
 import { type OfferedImage, offeredAmong } from '../../platform/os-images.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
 import { checkSshKey } from '../machine/check-ssh-key.ts'
-import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
 import { newRootPassword } from '../machine/root-password.ts'
 import { makeSshHostKey } from '../machine/ssh-host-key.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
@@ -15,6 +14,7 @@ import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
 import { noRoom } from '../orders/capacity.ts'
 import { keepDisk } from '../snapshot/keep-disk.ts'
+import { RECONCILE_VPS } from '../topics.ts'
 
 const LOSS = 'All data on the disk would be lost'
 

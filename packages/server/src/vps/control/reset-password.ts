@@ -1,12 +1,12 @@
 import { announce } from '../../database/changes.ts'
 import { type Handler, preparedHandler } from '../../dispatch/handler.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
-import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
 import { newRootPassword } from '../machine/root-password.ts'
 import { rescueRefusal, stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
+import { RECONCILE_VPS } from '../topics.ts'
 
 /** Makes the password to be. The present one holds, and is shown, until the machine has taken the new one over. */
 export const resetPassword: Handler<'resetPassword'> = preparedHandler(

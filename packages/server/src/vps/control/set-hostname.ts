@@ -1,10 +1,10 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
-import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
 import { rescueRefusal, stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
+import { RECONCILE_VPS } from '../topics.ts'
 
 /** Writes down the wanted name; the reconciler tells it to the machine when there is somebody to tell. */
 export const setHostname: Handler<'setHostname'> = async ({ input, db, services, fail }) => {

@@ -1,6 +1,7 @@
 import type { Handler } from '../../dispatch/handler.ts'
+import type { Metrics } from '../../dispatch/read-models.ts'
 import { type ShownVps, shownVps } from './shown-vps.ts'
-import { type Metrics, takeRootPassword, vpsById } from './vps-store.ts'
+import { takeRootPassword, vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 
 const NOTHING_SEEN: Metrics = {

@@ -6,6 +6,7 @@ import {
 } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../../database/changes.ts'
 import { inTransaction } from '../../database/transaction.ts'
+import type { Metrics } from '../../dispatch/read-models.ts'
 import type { Services } from '../../platform/services.ts'
 import { handOverAtBoot, tellGuest } from '../guest/tell-guest.ts'
 import { metricsOf, type Sample } from '../meter/metrics.ts'
@@ -19,19 +20,8 @@ import { moveSshPort } from './move-ssh-port.ts'
 import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
 import { tellChange } from './tell-change.ts'
 import { userDataPurpose } from './user-data.ts'
-import {
-  type Metrics,
-  recordVps,
-  updateVps,
-  type VpsRow,
-  type VpsToDo,
-  vpsById,
-  vpsWithMachines,
-} from './vps-store.ts'
+import { recordVps, updateVps, type VpsRow, type VpsToDo, vpsById, vpsWithMachines } from './vps-store.ts'
 import { settleWork } from './work-store.ts'
-
-/** Announced when something is wanted of a machine, so that the next pass does not wait for its time. */
-export const RECONCILE_VPS = 'reconcile-vps'
 
 /** What a customer is told: a driver's own words are about the operator's host. */
 const WHY: Record<DriverErrorCode, string> = {

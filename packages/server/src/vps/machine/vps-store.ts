@@ -1,18 +1,9 @@
 import type { vpsStatuses } from '@coinrack/contract/vps.ts'
 import type { Cycle } from '@coinrack/money/index.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
+import type { Metrics } from '../../dispatch/read-models.ts'
 
 export type VpsStatus = (typeof vpsStatuses)[number]
-
-/** What was last seen of a machine; null where nothing was. */
-export interface Metrics {
-  cpu_percent: number | null
-  memory_used_mb: number | null
-  disk_used_gb: number | null
-  rx_bytes: number | null
-  tx_bytes: number | null
-  uptime_s: number | null
-}
 
 export interface VpsRow {
   id: string

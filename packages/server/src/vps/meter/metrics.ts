@@ -1,5 +1,5 @@
 import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
-import type { Metrics } from '../machine/vps-store.ts'
+import type { Metrics } from '../../dispatch/read-models.ts'
 import type { NewestUsage } from './sample-machines.ts'
 
 type Newest = NewestUsage extends Map<string, infer Usage> ? Usage : never

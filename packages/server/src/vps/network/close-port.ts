@@ -1,8 +1,8 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
-import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps } from '../machine/vps-store.ts'
+import { RECONCILE_VPS } from '../topics.ts'
 import { deletePort } from './network-store.ts'
 import { hasNetwork } from './network-view.ts'
 

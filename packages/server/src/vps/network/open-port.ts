@@ -1,11 +1,11 @@
 import { announce } from '../../database/changes.ts'
 import { type Handler, preparedHandler } from '../../dispatch/handler.ts'
 import { lockPlacement } from '../../platform/lock-placement.ts'
-import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps } from '../machine/vps-store.ts'
 import { askPorts } from '../orders/ask-host.ts'
 import { freePublicPort, noRoom } from '../orders/capacity.ts'
+import { RECONCILE_VPS } from '../topics.ts'
 import { insertPort, networkOf } from './network-store.ts'
 import { hasNetwork, portView } from './network-view.ts'
 

@@ -2,9 +2,9 @@ import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps } from '../machine/vps-store.ts'
+import { RECONCILE_RDNS } from '../topics.ts'
 import { hasNetwork } from './network-view.ts'
 import { wantName } from './rdns/rdns-store.ts'
-import { RECONCILE_RDNS } from './rdns/reconcile-rdns.ts'
 
 /** Writes down what the addresses of a VPS are to be called; the reconciler publishes it. */
 export const setRdns: Handler<'setRdns'> = async ({ input, db, services, fail }) => {

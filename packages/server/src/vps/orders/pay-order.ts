@@ -1,6 +1,6 @@
 import { announce } from '../../database/changes.ts'
 import type { Ordering } from '../../platform/seams.ts'
-import { RECONCILE_VPS } from '../machine/reconcile-vps.ts'
+import { RECONCILE_VPS } from '../topics.ts'
 import { findRoom } from './find-room.ts'
 import { lockOrder, orderById } from './order-store.ts'
 import { startOrder } from './start-order.ts'

@@ -3,9 +3,9 @@ import type { Transaction } from '../../database/transaction.ts'
 import { OperationError } from '../../platform/errors.ts'
 import { rescueRefusal, stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps, type VpsRow } from '../machine/vps-store.ts'
+import { RECONCILE_SNAPSHOTS } from '../topics.ts'
 import type { SnapshotStatus } from './snapshot-state.ts'
 import { lockSnapshot, type SnapshotRow, setSnapshot, snapshotLoad } from './snapshot-store.ts'
-import { RECONCILE_SNAPSHOTS } from './want-snapshot.ts'
 
 /** What leads on while a snapshot of a VPS is in work. */
 export const untilSettled = (vpsId: string) => ({

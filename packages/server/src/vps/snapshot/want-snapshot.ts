@@ -1,10 +1,8 @@
 import { announce } from '../../database/changes.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import type { Services } from '../../platform/services.ts'
+import { RECONCILE_SNAPSHOTS } from '../topics.ts'
 import { insertSnapshot, type SnapshotRow } from './snapshot-store.ts'
-
-/** Announced when something is wanted of a snapshot. */
-export const RECONCILE_SNAPSHOTS = 'reconcile-snapshots'
 
 /**
  * Wants a snapshot of a machine that is locked and of which none is in work. The reconciler takes it; it is there

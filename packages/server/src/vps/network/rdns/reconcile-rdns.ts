@@ -2,9 +2,6 @@ import { inTransaction } from '../../../database/transaction.ts'
 import type { Services } from '../../../platform/services.ts'
 import { dueNames, keepFailure, keepPublished, nameOf, type RdnsRow } from './rdns-store.ts'
 
-/** Announced when a name is wanted or not any more, so that the next pass does not wait for its time. */
-export const RECONCILE_RDNS = 'reconcile-rdns'
-
 const AT_ONCE = 50
 const FIRST_RETRY_MS = 15_000
 const LAST_RETRY_MS = 3_600_000
