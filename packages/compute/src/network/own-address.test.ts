@@ -62,6 +62,7 @@ describe.skipIf(!possible)('an address of its own', { timeout: 120_000 }, () => 
     a = await make('a', A)
     b = await make('b', B)
     for (const address of [A, B]) while ((await fromHost(address, 22)) === 'no') {}
+    while ((await fromOutside(A, 22)) === 'no' || (await fromInside(OUTSIDE, 80)) === 'no') {}
   })
   afterAll(async () => {
     for (const one of [a, b]) {
