@@ -7,6 +7,7 @@ import { prepareDataFolder } from '@coinrack/server/data-folder/data-folder.ts'
 import { startEmbeddedPostgres } from '@coinrack/server/database/embedded.ts'
 import { migrate } from '@coinrack/server/database/migrate.ts'
 import { openPool } from '@coinrack/server/database/pool.ts'
+import type { MachineHost } from '@coinrack/server/platform/machine-host.ts'
 import type { Services } from '@coinrack/server/platform/services.ts'
 import { createSampler } from '@coinrack/server/vps/meter/sample-machines.ts'
 import { pino } from 'pino'
@@ -56,7 +57,10 @@ const driver = {
 try {
   await migrate(db)
   await makeMachines(machines)
-  const sampler = createSampler({ db, clock, driver, guests, log: pino({ level: 'silent' }) } as Services)
+  const sampler = createSampler({
+    ...{ db, clock, log: pino({ level: 'silent' }) },
+    hosts: new Map([['local', { driver, guests } as MachineHost]]),
+  } as unknown as Services)
   await sampler.pass()
   const passes = minutes * 4
   const before = { service: process.cpuUsage(), postgres: await postgresSeconds(folder) }
@@ -100,10 +104,10 @@ async function makeMachines(count: number): Promise<void> {
     [count],
   )
   await db.query(
-    `insert into vps (id, account_id, order_id, product, os_id, os_name, image, region, hostname, vcpus, memory_mb, disk_gb,
+    `insert into vps (id, account_id, order_id, product, os_id, os_name, image, region, host_id, hostname, vcpus, memory_mb, disk_gb,
        ssh_host, ssh_port, ssh_host_public_key, ssh_host_private_key, root_password_hash, wanted, status,
        provisioning_since, price, price_hourly, created_at)
-     select service_id, account_id, id, product, os_id, 'Debian', 'debian-12', 'local', hostname, 1, 512, 10,
+     select service_id, account_id, id, product, os_id, 'Debian', 'debian-12', 'local', 'local', hostname, 1, 512, 10,
        '127.0.0.1', row_number() over (), '', '', '', 'running', 'active', now(), 1, 1, now()
      from vps_order`,
   )

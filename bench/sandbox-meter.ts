@@ -90,9 +90,9 @@ async function makeSandboxes(): Promise<void> {
      from account`,
   )
   const { rows } = await db.query<{ id: string }>(
-    `insert into sandbox (id, account_id, counted_for, tariff, template, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
+    `insert into sandbox (id, host_id, account_id, counted_for, tariff, template, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
        timeout_s, idle_s, state, created_at, expires_at, price_hourly, seen_at)
-     select 'sbx' || lpad(n::text, 26, '0'), 'acc_' || owner, array['tok_' || owner], 'micro', 'base',
+     select 'sbx' || lpad(n::text, 26, '0'), 'local', 'acc_' || owner, array['tok_' || owner], 'micro', 'base',
        'ephemeral', 0.25, 512, 1, '', '{}', '{}', 86400, 0, 'running', $3, $3::timestamptz + interval '1 day', $4, $3
      from generate_series(1, $1::int) n, lateral (select case when n <= $2 then n else $2 + 1 + n % 10 end as owner) whose
      returning id`,

@@ -315,11 +315,10 @@ test('behavior: an order whose room is gone when it is paid: the page says so, a
   const sdk = createClient({ url, token })
   const unpaid = await sdk.orderVps({ product: 'nano', os_id: 1 }).catch((error) => error)
   const { page, complaints, close } = await open(unpaid.body.checkout_url)
-  const { driver } = service.services
-  service.services.driver = { ...driver, capacity: async () => ({ memoryMb: 0, diskGb: 0, vcpus: 0 }) }
+  await service.hostSays({ capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } })
   await panel(page).getByRole('button', { name: 'Pay with the test faucet' }).click()
   await page.getByText('3.00 USD are on the balance').waitFor({ timeout: CREDITED_MS })
-  service.services.driver = driver
+  await service.hostSays()
   expect(await page.locator('.status-text').textContent()).toContain('There is no room for a machine')
   expect(await page.locator('.panel').count()).toBe(0)
   expect(await page.getByText('Pay before').count()).toBe(0)

@@ -40,7 +40,7 @@ describe.each(['debian-12', 'debian-13'])('%s', { timeout: 60 * 60_000 }, (image
   }, 40 * 60_000)
 
   afterAll(async () => {
-    for (const id of await driver.list()) await driver.destroy(id)
+    for (const id of (await driver.inventory()).machines) await driver.destroy(id)
     await rm(dataFolder, { recursive: true })
   })
 
@@ -81,7 +81,7 @@ describe('the kernel of a machine that began as a clone', { timeout: 30 * 60_000
   }, 40 * 60_000)
 
   afterAll(async () => {
-    for (const id of await driver.list()) await driver.destroy(id)
+    for (const id of (await driver.inventory()).machines) await driver.destroy(id)
     await rm(dataFolder, { recursive: true })
   })
 

@@ -58,7 +58,9 @@ async function untilTaken(send: () => Promise<Hex>): Promise<Hex> {
     try {
       return await send()
     } catch (error) {
-      const isNonceTaken = /nonce too low|already imported|replacement transaction underpriced/.test(String(error))
+      const isNonceTaken = /nonce too low|already imported|replacement transaction underpriced/.test(
+        String(error),
+      )
       if (!isNonceTaken || attempt === MOST_ATTEMPTS) throw error
       await sleep(REFUSED_MS)
     }

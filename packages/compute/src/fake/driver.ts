@@ -4,11 +4,13 @@ import { checkPolicy, type NetworkPolicy, openPolicy } from '../ports/network-po
 import {
   type BootChange,
   DriverError,
+  type HostInventory,
   type ImageStatus,
   type PowerAction,
   type VpsCapacity,
   type VpsDriver,
   type VpsMetrics,
+  type VpsObservation,
   type VpsSpec,
 } from '../ports/vps-driver.ts'
 
@@ -60,6 +62,8 @@ export interface FakeDriver extends VpsDriver {
   readonly machines: ReadonlyMap<string, FakeMachine>
   /** Every call that changes whether a machine is or runs, in order, as `ensure vps_...` or `stop vps_...`. */
   readonly calls: readonly string[]
+  /** What `inventory` says in place of what is so. */
+  said: Partial<HostInventory>
   /** Ends the boot of a `slow-boot` machine. */
   finishBoot(id: string): void
   /** Ends the machine as a power cut would. */
@@ -131,6 +135,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     machines,
     calls,
     portsOfOthers,
+    said: {},
 
     finishBoot(id) {
       finished.add(id)
@@ -192,9 +197,6 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
       machine.networkApplications++
     },
 
-    hasOwnNetworks: async () => hasOwnNetworks,
-    usedPorts: async () => portsOfOthers,
-
     async changeAtBoot(id, wanted) {
       calls.push(`changeAtBoot ${id}`)
       known(id).change = { waiting: true, wanted }
@@ -206,26 +208,36 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
       finished.delete(id)
     },
 
-    async observe(id) {
-      const machine = machines.get(id)
-      if (!machine) return { state: 'absent', sshReady: false }
-      const { startedAt, isFirstBootComplete, spec, change, metrics, boot } = settle(machine)
-      const seen = {
-        ...(change && { bootChange: change.waiting ? ('waiting' as const) : ('taken' as const) }),
-        ...(boot !== undefined && { boot }),
+    observe,
+    observeAll: async () =>
+      new Map(await Promise.all([...machines.keys()].map(async (id) => [id, await observe(id)] as const))),
+    async inventory() {
+      return {
+        capacity: options.capacity ?? { vcpus: 64, memoryMb: 64 * 1024, diskGb: 1000 },
+        features: { networks: hasOwnNetworks },
+        images,
+        usedPorts: [...portsOfOthers],
+        machines: [...machines.keys()],
+        ...this.said,
       }
-      if (startedAt) {
-        const uptimeSeconds = Math.floor((clock.now().getTime() - startedAt.getTime()) / 1000)
-        return { state: 'running', sshReady: isBooted(machine), uptimeSeconds, metrics, ...seen }
-      }
-      if (isFirstBootComplete || !spec.hostname.startsWith('fail-boot'))
-        return { state: 'stopped', sshReady: false, ...seen }
-      return { state: 'failed', reason: 'scripted: the guest ended in its first boot', sshReady: false }
     },
+  }
 
-    list: async () => [...machines.keys()],
-    capacity: async () => options.capacity ?? { vcpus: 64, memoryMb: 64 * 1024, diskGb: 1000 },
-    images: async () => images,
+  async function observe(id: string): Promise<VpsObservation> {
+    const machine = machines.get(id)
+    if (!machine) return { state: 'absent', sshReady: false }
+    const { startedAt, isFirstBootComplete, spec, change, metrics, boot } = settle(machine)
+    const seen = {
+      ...(change && { bootChange: change.waiting ? ('waiting' as const) : ('taken' as const) }),
+      ...(boot !== undefined && { boot }),
+    }
+    if (startedAt) {
+      const uptimeSeconds = Math.floor((clock.now().getTime() - startedAt.getTime()) / 1000)
+      return { state: 'running', sshReady: isBooted(machine), uptimeSeconds, metrics, ...seen }
+    }
+    if (isFirstBootComplete || !spec.hostname.startsWith('fail-boot'))
+      return { state: 'stopped', sshReady: false, ...seen }
+    return { state: 'failed', reason: 'scripted: the guest ended in its first boot', sshReady: false }
   }
 }
 

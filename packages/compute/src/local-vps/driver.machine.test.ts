@@ -154,7 +154,7 @@ describe('QEMU: what only a real machine shows', { timeout: 8 * 60_000 }, () => 
 
   test('behavior: another driver on the same data finds the machine as it is', async () => {
     const next = await makeDriver(dataFolder)
-    expect(await next.list()).toEqual([access.spec.id])
+    expect((await next.inventory()).machines).toEqual([access.spec.id])
     const seen = await next.observe(access.spec.id)
     expect(seen).toMatchObject({ state: 'running', sshReady: true })
     expect(seen.metrics!.cpuSeconds).toBeGreaterThan(0)

@@ -37,7 +37,7 @@ import {
   writeRecord,
 } from '../machine/guest.ts'
 import { hostAcceleration } from '../machine/host-acceleration.ts'
-import { hostCapacity, listMachines, whileRoomLasts } from '../machine/host-capacity.ts'
+import { listMachines, whileRoomLasts } from '../machine/host-capacity.ts'
 import { hostClockOptions } from '../machine/host-clock.ts'
 import { createJail, rightsFor } from '../machine/jail.ts'
 import { isMachineId } from '../machine/machine-id.ts'
@@ -50,8 +50,9 @@ import type { VpsConsole } from '../ports/console.ts'
 import type { KeptDisks } from '../ports/kept-disks.ts'
 import { checkPolicy, openPolicy } from '../ports/network-policy.ts'
 import type { VpsSnapshots } from '../ports/snapshot.ts'
-import { DriverError, type VpsDriver } from '../ports/vps-driver.ts'
+import { DriverError, type VpsDriver, type VpsObservation } from '../ports/vps-driver.ts'
 import { createQemuConsole } from './console.ts'
+import { hostInventory } from './host-inventory.ts'
 import { createQemuKeptDisks } from './kept-disks.ts'
 import { createMachineMaker, type MachineMaker, type MachineMakerOptions } from './machine-maker.ts'
 import { networkSpecOf, unsupported } from './network-spec.ts'
@@ -119,6 +120,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     stopTimeoutMs = 60_000,
     egress = defaultEgress,
     addressRouting = {},
+    diskOvercommit = 1,
   } = options
   checkDataFolder(dataFolder)
 
@@ -280,10 +282,6 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       })
     },
 
-    hasOwnNetworks: () => networks.isPossible(),
-
-    usedPorts: async () => ((await networks.isPossible()) ? networks.usedPorts() : new Set()),
-
     async changeAtBoot(id, change) {
       const guest = await known(id)
       checkBootChange(change)
@@ -305,43 +303,46 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
       })
     },
 
-    async observe(id) {
-      const guest = isMachineId(id) ? guestAt(machines, id) : undefined
-      const record = guest && (await readRecord(guest))
-      if (!record) return { state: 'absent', sshReady: false }
-      const [bootChange, boot] = await Promise.all([bootChangeOf(guest), readBoot(guest)])
-      const known = { ...(bootChange && { bootChange }), ...(boot !== undefined && { boot }) }
-      const pid = await runningPid(guest)
-      if (pid === undefined) {
-        const reason = (await isFirstBootPending(guest)) ? await lastWords(guest) : undefined
-        return reason === undefined
-          ? { state: 'stopped', sshReady: false, ...known }
-          : { state: 'failed', reason, sshReady: false }
-      }
-      const atFullDisk = await goOnWithRoom(guest.monitor, guest.folder)
-      if (atFullDisk !== 'never stopped') log.info({ vps: id, atFullDisk }, "the host's disk was full")
-      const lookAt = (await networks.lookAt(id)) ?? localAddress(listenAddress(record.sshAddress))
-      const [sshReady, used, disk, traffic] = await Promise.all([
-        ssh.hasAnswered(guest, pid, lookAt),
-        measureProcess(pid).catch(() => undefined),
-        measureDisk(guest.monitor, guest.disk).catch(() => undefined),
-        networks.traffic(id),
-        limitSerialLog(guest),
-      ])
-      return {
-        state: 'running',
-        sshReady,
-        uptimeSeconds: used?.uptimeSeconds,
-        ...known,
-        metrics: used &&
-          disk && { cpuSeconds: used.cpuSeconds, memoryBytes: used.memoryBytes, ...disk, ...traffic },
-      }
+    observe,
+
+    async observeAll() {
+      const ids = await listMachines(machines)
+      return new Map(await Promise.all(ids.map(async (id) => [id, await observe(id)] as const)))
     },
 
-    list: () => listMachines(machines),
+    inventory: () => hostInventory({ dataFolder, machines, diskOvercommit, images, networks }),
+  }
 
-    capacity: () => hostCapacity(dataFolder, machines, options.diskOvercommit),
-
-    images: () => images.status(),
+  async function observe(id: string): Promise<VpsObservation> {
+    const guest = isMachineId(id) ? guestAt(machines, id) : undefined
+    const record = guest && (await readRecord(guest))
+    if (!record) return { state: 'absent', sshReady: false }
+    const [bootChange, boot] = await Promise.all([bootChangeOf(guest), readBoot(guest)])
+    const known = { ...(bootChange && { bootChange }), ...(boot !== undefined && { boot }) }
+    const pid = await runningPid(guest)
+    if (pid === undefined) {
+      const reason = (await isFirstBootPending(guest)) ? await lastWords(guest) : undefined
+      return reason === undefined
+        ? { state: 'stopped', sshReady: false, ...known }
+        : { state: 'failed', reason, sshReady: false }
+    }
+    const atFullDisk = await goOnWithRoom(guest.monitor, guest.folder)
+    if (atFullDisk !== 'never stopped') log.info({ vps: id, atFullDisk }, "the host's disk was full")
+    const lookAt = (await networks.lookAt(id)) ?? localAddress(listenAddress(record.sshAddress))
+    const [sshReady, used, disk, traffic] = await Promise.all([
+      ssh.hasAnswered(guest, pid, lookAt),
+      measureProcess(pid).catch(() => undefined),
+      measureDisk(guest.monitor, guest.disk).catch(() => undefined),
+      networks.traffic(id),
+      limitSerialLog(guest),
+    ])
+    return {
+      state: 'running',
+      sshReady,
+      uptimeSeconds: used?.uptimeSeconds,
+      ...known,
+      metrics: used &&
+        disk && { cpuSeconds: used.cpuSeconds, memoryBytes: used.memoryBytes, ...disk, ...traffic },
+    }
   }
 }

@@ -102,7 +102,7 @@ describe.skipIf(process.getuid?.() !== 0)(
       await driver.destroy(access.spec.id)
       expect(await networkTraces(access.spec.id)).toEqual([])
       expect([...(await addressTraces(A)), ...(await addressTraces(A6))]).toEqual([])
-      expect(await driver.list()).toEqual([])
+      expect((await driver.inventory()).machines).toEqual([])
     })
   },
 )

@@ -47,10 +47,6 @@ export interface VpsDriver {
    * Throws DriverError `machine_unknown`, `spec_invalid`, `unsupported`, `port_taken`, `guest_failed`.
    */
   applyNetwork(id: string, policy: NetworkPolicy): Promise<void>
-  /** Public ports that lead to machines of this host, those of other services included, as far as it is known. */
-  usedPorts(): Promise<ReadonlySet<number>>
-  /** Whether machines here have networks of their own; where not, `applyNetwork` takes nothing but the open policy. */
-  hasOwnNetworks(): Promise<boolean>
   /**
    * Lets the next start by `power` (not `reset`, nor a reboot from inside) change the machine, whatever state it is in;
    * `observe` says when the guest took it over. A later call replaces what was not taken yet.
@@ -61,11 +57,28 @@ export interface VpsDriver {
   destroy(id: string): Promise<void>
   /** What is, cheaply: asks the host and the address, never the guest's inside. */
   observe(id: string): Promise<VpsObservation>
-  /** The ids of every machine that this driver keeps here, so that orphans can be found. */
-  list(): Promise<string[]>
+  /** The same of every machine that is kept here. */
+  observeAll(): Promise<Map<string, VpsObservation>>
+  /** What the host is and has: asked every few seconds, and never for a request. */
+  inventory(): Promise<HostInventory>
+}
+
+/** What a host says of itself. */
+export interface HostInventory {
   /** All that may be given to machines together: the total, not what is free now. */
-  capacity(): Promise<VpsCapacity>
-  images(): Promise<ImageStatus[]>
+  capacity: VpsCapacity
+  features: HostFeatures
+  images: ImageStatus[]
+  /** Public ports that cannot be given to a machine: they lead to one, of another service too, or a program has them. */
+  usedPorts: number[]
+  /** The ids of every machine that is kept here, so that orphans can be found. */
+  machines: string[]
+}
+
+/** What machines of a host can have. */
+export interface HostFeatures {
+  /** Networks of their own; where not, `applyNetwork` takes nothing but the open policy. */
+  networks: boolean
 }
 
 /** Everything that makes one machine itself. */

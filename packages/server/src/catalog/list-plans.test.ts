@@ -1,5 +1,5 @@
-import type { ImageStatus } from '@coinrack/compute/ports/vps-driver.ts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { LOCAL_HOST } from '../platform/machine-host.ts'
 import { createReadiness } from '../process/readiness.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
 import { OFFER_MS } from './offer.ts'
@@ -63,83 +63,79 @@ test('behavior: an hour never costs more than its part of the month', async () =
   }
 })
 
-test('behavior: asked for all the time, plans cost the driver and the database one look a second, and stay right', async () => {
-  const { driver, db } = service.services
-  const looks: Record<string, number> = { images: 0, capacity: 0, hasOwnNetworks: 0, query: 0 }
-  const counted = (name: string, look: () => unknown) => () => {
-    looks[name] = looks[name]! + 1
-    return look()
-  }
-  let memoryMb = 16_384
-  service.services.driver = {
-    ...driver,
-    images: counted('images', () => driver.images()) as typeof driver.images,
-    hasOwnNetworks: counted('hasOwnNetworks', () => driver.hasOwnNetworks()) as typeof driver.hasOwnNetworks,
-    capacity: counted('capacity', async () => ({
-      vcpus: 16,
-      memoryMb,
-      diskGb: 500,
-    })) as typeof driver.capacity,
-  }
+test('behavior: asked for all the time, plans cost the database one look a second and the host none, and stay right', async () => {
+  const { db } = service.services
+  let queries = 0
   const query = db.query.bind(db)
   db.query = ((...args: Parameters<typeof query>) => {
-    looks.query = looks.query! + 1
+    queries++
     return query(...args)
   }) as typeof db.query
-  try {
-    service.clock.advance(OFFER_MS)
-    await Promise.all(Array.from({ length: 20 }, () => service.ask('GET', '/products')))
-    const once = { ...looks }
-    for (let asked = 0; asked < 80; asked++) await service.ask('GET', '/products')
-    expect(looks).toEqual(once)
-    expect(looks).toEqual({ images: 1, capacity: 1, hasOwnNetworks: 1, query: expect.any(Number) })
-    expect(looks.query).toBeLessThanOrEqual(3)
-    memoryMb = 512
-    expect((await plans()).map(({ available }: { available: boolean }) => available)).toEqual(
-      service.services.catalog.plans.map(({ memory_mb }) => memory_mb <= 512),
-    )
-    expect(looks.capacity).toBe(2)
-  } finally {
-    service.services.driver = driver
+  onTestFinished(async () => {
     db.query = query
-  }
+    await service.hostSays()
+  })
+  await service.hostSays({ capacity: { vcpus: 16, memoryMb: 16_384, diskGb: 500 } })
+  service.clock.advance(OFFER_MS)
+  queries = 0
+  await Promise.all(Array.from({ length: 20 }, () => service.ask('GET', '/products')))
+  const once = queries
+  for (let asked = 0; asked < 80; asked++) await service.ask('GET', '/products')
+  expect(queries).toBe(once)
+  expect(once).toBeLessThanOrEqual(3)
+  await service.hostSays({ capacity: { vcpus: 16, memoryMb: 512, diskGb: 500 } })
+  expect((await plans()).map(({ available }: { available: boolean }) => available)).toEqual(
+    service.services.catalog.plans.map(({ memory_mb }) => memory_mb <= 512),
+  )
 })
 
 test('error: a look that failed is not kept', async () => {
-  const { driver } = service.services
-  service.services.driver = {
-    ...driver,
-    capacity: async () => {
-      throw new Error('The disk does not answer')
-    },
-  }
+  const { db } = service.services
+  const query = db.query.bind(db)
+  db.query = (() => Promise.reject(new Error('The database does not answer'))) as unknown as typeof db.query
   service.clock.advance(OFFER_MS)
-  expect(await service.ask('GET', '/products')).toMatchObject({ status: 500 })
-  service.services.driver = driver
+  const failed = await service.ask('GET', '/products').finally(() => {
+    db.query = query
+  })
+  expect(failed).toMatchObject({ status: 500 })
   expect(await service.ask('GET', '/products')).toMatchObject({ status: 200 })
 })
 
+test('behavior: a host that does not answer gets no machine, and is open again once it does', async () => {
+  const { driver } = service.services.hosts.get(LOCAL_HOST)!
+  const { inventory } = driver
+  driver.inventory = () => Promise.reject(new Error('The disk does not answer'))
+  await service.observeHosts()
+  const available = async () => (await plans()).some((plan: { available: boolean }) => plan.available)
+  const parts = async () =>
+    (await createReadiness(service.services)()).find(({ name }) => name === 'machines')
+  expect([await available(), await parts()]).toEqual([
+    false,
+    { name: 'machines', ready: false, detail: 'The disk does not answer' },
+  ])
+  driver.inventory = inventory
+  await service.observeHosts()
+  expect([await available(), await parts()]).toEqual([true, { name: 'machines', ready: true }])
+})
+
 test('behavior: a plan that does not fit the host is shown, and not available', async () => {
-  const { driver } = service.services
-  service.services.driver = { ...driver, capacity: async () => ({ vcpus: 2, memoryMb: 1024, diskGb: 500 }) }
+  await service.hostSays({ capacity: { vcpus: 2, memoryMb: 1024, diskGb: 500 } })
   const available = (await plans()).filter((plan: { available: boolean }) => plan.available)
-  service.services.driver = driver
+  await service.hostSays()
   expect(available.map(({ slug }: { slug: string }) => slug)).toEqual(['nano', 'micro'])
 })
 
 test('behavior: an image that is not built is shown, and cannot be ordered yet', async () => {
-  const { driver } = service.services
-  service.services.driver = {
-    ...driver,
-    images: async () => [
+  await service.hostSays({
+    images: [
       { slug: 'debian-12', state: 'ready' },
       { slug: 'debian-13', state: 'building', detail: 'Unpacking' },
     ],
-  }
+  })
   const [plan] = await plans()
   const { token } = await service.customer(10_000_000n)
   const order = await service.ask('POST', '/orders', { token, body: { product: 'nano', os_id: 2 } })
-  service.services.driver = driver
+  await service.hostSays()
   expect(plan.available).toBe(true)
   expect(plan.os_images.map(({ available }: { available: boolean }) => available)).toEqual([true, false])
   expect(order).toMatchObject({ status: 503, body: { code: 'capacity' } })
@@ -147,7 +143,6 @@ test('behavior: an image that is not built is shown, and cannot be ordered yet',
 })
 
 test('behavior: an image that the operator added is offered where its disk fits, and can be ordered', async () => {
-  const { driver } = service.services
   const added = {
     slug: 'nova-42',
     osId: 1000,
@@ -157,10 +152,8 @@ test('behavior: an image that the operator added is offered where its disk fits,
     arch: 'x86_64' as const,
     diskGb: 12,
   }
-  service.services.driver = {
-    ...driver,
-    images: async () => [...(await driver.images()), { slug: 'nova-42', state: 'ready', added }],
-  }
+  const { images } = await service.driver.inventory()
+  await service.hostSays({ images: [...images, { slug: 'nova-42', state: 'ready', added }] })
   const { token } = await service.customer(20_000_000n)
   const order = (product: string) => service.ask('POST', '/orders', { token, body: { product, os_id: 1000 } })
   try {
@@ -175,30 +168,27 @@ test('behavior: an image that the operator added is offered where its disk fits,
       body: { service: { os: { os_id: 1000, name: 'Nova 42' } } },
     })
   } finally {
-    service.services.driver = driver
+    await service.hostSays()
   }
 })
 
 test('behavior: the service is ready without one that the operator added', async () => {
-  const { driver } = service.services
   const added = { slug: 'nova-42', osId: 1000, diskGb: 12 } as never
-  const images: ImageStatus[] = [...(await driver.images()), { slug: 'nova-42', state: 'failed', added }]
-  const parts = await createReadiness({
-    ...service.services,
-    driver: { ...driver, images: async () => images },
-  })()
+  const { images } = await service.driver.inventory()
+  await service.hostSays({ images: [...images, { slug: 'nova-42', state: 'failed', added }] })
+  const parts = await createReadiness(service.services)()
+  await service.hostSays()
   expect(parts.map(({ name }) => name)).toContain('image debian-12')
   expect(parts.map(({ name }) => name)).not.toContain('image nova-42')
 })
 
 test('behavior: an order that takes the last room is seen by the next look', async () => {
-  const { driver } = service.services
   const nano = service.services.catalog.plans[0]!
   const { rows } = await service.services.db.query<{ memory_mb: number }>(
     'select coalesce(sum(memory_mb), 0)::int as memory_mb from vps where machine_gone_at is null',
   )
   const memoryMb = rows[0]!.memory_mb + nano.memory_mb
-  service.services.driver = { ...driver, capacity: async () => ({ vcpus: 16, memoryMb, diskGb: 500 }) }
+  await service.hostSays({ capacity: { vcpus: 16, memoryMb, diskGb: 500 } })
   const isAvailable = async () => (await plans())[0].available
   try {
     expect(await isAvailable()).toBe(true)
@@ -207,6 +197,6 @@ test('behavior: an order that takes the last room is seen by the next look', asy
     expect(order.status).toBe(200)
     expect(await isAvailable()).toBe(false)
   } finally {
-    service.services.driver = driver
+    await service.hostSays()
   }
 })

@@ -418,10 +418,9 @@ describe('where one stands', () => {
 
   test('error: no room: the body says when to come back', async () => {
     const { body } = await call('order_vps', { product: 'large', os_id: 1 })
-    const { driver } = service.services
-    service.services.driver = { ...driver, capacity: async () => ({ vcpus: 1, memoryMb: 1, diskGb: 1 }) }
+    await service.hostSays({ capacity: { vcpus: 1, memoryMb: 1, diskGb: 1 } })
     const refused = await call('order_vps', { product: 'nano', os_id: 1 })
-    service.services.driver = driver
+    await service.hostSays()
     expect(body.code).not.toBe('capacity')
     expect(refused.body).toMatchObject({
       code: 'capacity',

@@ -113,10 +113,9 @@ describe('behavior: what changed nothing releases the key', () => {
   })
 
   test('409 and 503', async () => {
-    const { driver } = service.services
-    service.services.driver = { ...driver, capacity: async () => ({ vcpus: 0, memoryMb: 0, diskGb: 0 }) }
+    await service.hostSays({ capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } })
     expect((await order('full')).status).toBe(503)
-    service.services.driver = driver
+    await service.hostSays()
     expect((await order('full')).status).toBe(200)
   })
 })

@@ -24,6 +24,7 @@ export interface ShownVpsJson {
   os_id: number
   os_name: string
   region: string
+  host_id: string
   hostname: string
   ssh_host: string
   ssh_port: number
@@ -47,7 +48,7 @@ export interface ShownVpsJson {
 }
 
 export const SHOWN_VPS = `
-select account_id, id, order_id, product, os_id, os_name, region, hostname, ssh_host, ssh_port, ipv6, ssh_host_public_key,
+select account_id, id, order_id, product, os_id, os_name, region, host_id, hostname, ssh_host, ssh_port, ipv6, ssh_host_public_key,
   root_password is not null as password_available, status, ssh_ready, rescue, failure_reason, observation,
   price::text as price, price_hourly::text as price_hourly, cycle, auto_renew, paid_until, delete_at,
   cancel_at_period_end, created_at

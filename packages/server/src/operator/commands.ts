@@ -5,6 +5,9 @@ import { backup, backupProve } from './backup.ts'
 import { chainRescan } from './chain-rescan.ts'
 import type { Command } from './command.ts'
 import { credit } from './credit.ts'
+import { hostDrain, hostOpen } from './host-drain.ts'
+import { hostList } from './host-list.ts'
+import { hostShow } from './host-show.ts'
 import { imageAdd } from './image-add.ts'
 import { imageList } from './image-list.ts'
 import { imageRemove } from './image-remove.ts'
@@ -37,6 +40,10 @@ export const commands: Command[] = [
   treasuryFlush,
   treasuryReconcile,
   credit,
+  hostList,
+  hostShow,
+  hostDrain,
+  hostOpen,
   imageList,
   imageAdd,
   imageRemove,

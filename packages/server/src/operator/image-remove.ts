@@ -1,7 +1,7 @@
 import type { AddedImage } from '@coinrack/compute/images/added/added-image.ts'
 import { removeImage } from '@coinrack/compute/images/added/remove-image.ts'
 import { inTransaction } from '../database/transaction.ts'
-import { lockPlacement } from '../platform/lock-placement.ts'
+import { forgetImage, hostRows, lockHost } from '../hosts/host-store.ts'
 import type { Command, Operator } from './command.ts'
 import { asRefusal } from './image-add.ts'
 import { shownImage } from './image-list.ts'
@@ -40,7 +40,8 @@ async function usersOf(operator: Operator, { slug, osId }: AddedImage): Promise<
   const db = await operator.db()
   // Whoever looked at the images before they changed gets to write down what he wants of them: first those who start
   // orders, then those who change machines. One after the other, as some of them take both locks.
-  await inTransaction(db, lockPlacement)
+  await forgetImage(db, slug)
+  for (const { id } of await hostRows(db)) await inTransaction(db, (tx) => lockHost(tx, id))
   const { machines, orders } = await inTransaction(db, async (tx) => {
     await tx.query('lock table vps in exclusive mode')
     const { rows } = await tx.query<Uses>(USES, [slug, osId, operator.clock.now()])

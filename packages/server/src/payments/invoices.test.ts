@@ -388,20 +388,17 @@ describe('an invoice of an order', () => {
 
   describe('that has no room when its money comes', () => {
     /** Without any memory to give, until it is called again. */
-    function fill() {
-      const { driver } = world.services
-      world.services.driver = { ...driver, capacity: async () => ({ memoryMb: 0, diskGb: 0, vcpus: 0 }) }
-      return () => {
-        world.services.driver = driver
-      }
+    async function fill() {
+      await world.hostSays({ capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } })
+      return () => world.hostSays()
     }
 
     test('default: settled to the balance with its reason; order, event, mail and checkout say so', async () => {
       const { invoice, orderId, price } = await unpaidOrder()
-      const empty = fill()
+      const empty = await fill()
       await pay(invoice, price)
       await world.settle()
-      empty()
+      await empty()
       const settled = await read(invoice)
       const reason = 'There is no room for a machine of this plan'
       expect(settled).toMatchObject({
@@ -441,10 +438,10 @@ describe('an invoice of an order', () => {
 
     test('behavior: it never starts later; the same order again is another', async () => {
       const { invoice, orderId, price } = await unpaidOrder()
-      const empty = fill()
+      const empty = await fill()
       await pay(invoice, price)
       await world.settle()
-      empty()
+      await empty()
       await world.credit(customer.accountId, usd(price))
       await world.settle()
       world.clock.advance(3_600_000)

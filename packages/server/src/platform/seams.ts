@@ -5,7 +5,6 @@ import type { Input, Output } from '@coinrack/contract/operation.ts'
 import type { Recurring, Running } from '@coinrack/money/index.ts'
 import type { PaymentRequired } from '@x402/core/types'
 import type { z } from 'zod'
-import type { Config } from '../config/config.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import type { Caller, Handler } from '../dispatch/handler.ts'
 import type { OrderPreparation } from './host-facts.ts'
@@ -92,7 +91,7 @@ export interface Ordering {
   /** An order that was placed, as `orderVps` answers it. */
   placedOrder(db: Queryable, services: Services, orderId: string): Promise<Output<Operations['orderVps']>>
   /**
-   * Asks the host what the transaction of an order has to know, and makes the password of its machine: outside of any.
+   * Makes the password of the machine of an order, which takes a moment: outside of any transaction.
    * @param begins false when it is only asked whether there is room
    */
   prepareOrder(services: Services, { begins }: { begins: boolean }): Promise<OrderPreparation>
@@ -114,7 +113,7 @@ export interface Ordering {
    * Makes sure that the machine of an order that awaits payment could be placed now.
    * @throws OperationError `capacity`
    */
-  checkRoom(db: Queryable, services: Services, prepared: OrderPreparation, orderId: string): Promise<void>
+  checkRoom(db: Queryable, services: Services, orderId: string): Promise<void>
   renewService: Handler<'renewService'>
   /** A service that was renewed, as `renewService` answers it. */
   renewedService(
@@ -154,12 +153,6 @@ export interface Ordering {
   chargesOfThoseDue(db: Queryable, services: Services, until: Date): Promise<Map<string, Recurring[]>>
   /** Whether a service was ever delivered to the account and charged. */
   hasPaid(db: Queryable, accountId: string): Promise<boolean>
-  /** What machines have taken of the host, wanted ones included. */
-  taken(db: Queryable): Promise<{ memory_mb: number; disk_gb: number }>
-  /** Tells for a machine of some size whether there is room for one now. */
-  roomFor(
-    services: Services,
-  ): Promise<(plan: { memory_mb: number; disk_gb: number; network: 'nat' | 'dedicated' }) => boolean>
 }
 
 /** Of sandboxes, for the balance and the account's overview. */
@@ -180,9 +173,4 @@ export interface Sandboxing {
   summary(db: Queryable, accountId: string): Promise<{ live: number; running: Running[] }>
   /** Of each account that has any: all that run. */
   running(db: Queryable): Promise<Map<string, Running[]>>
-  /** What those that run, or are about to, have taken of the host; of its disk also those that are paused. */
-  taken(
-    db: Queryable,
-    config: Pick<Config, 'sandboxOvercommit'>,
-  ): Promise<{ vcpus: number; memory_mb: number; disk_gb: number }>
 }

@@ -1,10 +1,5 @@
-import type { VpsConsole } from '@coinrack/compute/ports/console.ts'
-import type { GuestChannel } from '@coinrack/compute/ports/guest-channel.ts'
-import type { KeptDisks } from '@coinrack/compute/ports/kept-disks.ts'
 import type { SandboxChannel } from '@coinrack/compute/ports/sandbox-channel.ts'
 import type { SandboxRuntime } from '@coinrack/compute/ports/sandbox-runtime.ts'
-import type { VpsSnapshots } from '@coinrack/compute/ports/snapshot.ts'
-import type { VpsDriver } from '@coinrack/compute/ports/vps-driver.ts'
 import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
 import type pg from 'pg'
 import type { Logger } from 'pino'
@@ -15,6 +10,7 @@ import type { Catalog } from '../config/catalog.ts'
 import type { Config } from '../config/config.ts'
 import type { Changes } from '../database/changes.ts'
 import type { Hashing } from './hashing.ts'
+import type { Hosts } from './machine-host.ts'
 import type { Mailer } from './mailer.ts'
 import type { ReceiptKey } from './receipt-key.ts'
 import type { ReverseDns } from './reverse-dns.ts'
@@ -54,14 +50,10 @@ export interface Services {
   catalog: Catalog
   /** Its plans as they are offered now, or were a moment ago: asking for them again costs nothing. */
   offer(services: Services): Promise<OfferedPlan[]>
-  driver: VpsDriver
-  /** The inside of its machines. */
-  guests: GuestChannel
-  console: VpsConsole
-  snapshots: VpsSnapshots
+  /** Where machines run. */
+  hosts: Hosts
   /** Undefined where customers cannot name their addresses. */
   rdns: ReverseDns | undefined
-  keptDisks: KeptDisks
   /** Undefined where the host cannot run any, and in a service that does not tend the machines. */
   sandboxes: Sandboxes | undefined
   chains: Chain[]

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../database/transaction.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
 import { createFakeReverseDns } from '../vps/network/rdns/fake-reverse-dns.ts'
+import { type Hosts, LOCAL_HOST } from './machine-host.ts'
 import type { Services } from './services.ts'
 
 let service: TestService
@@ -11,11 +12,13 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const mail = { to: 'buyer@rackmail.net', subject: 'A subject', text: 'A text' }
+const local = (hosts: Hosts) => hosts.get(LOCAL_HOST)!
 const asked: [string, (services: Services) => unknown][] = [
-  ['driver.capacity()', ({ driver }) => driver.capacity()],
-  ['guests.alive()', ({ guests }) => guests.alive('vps_0')],
-  ['snapshots.remove()', ({ snapshots }) => snapshots.remove('vps_0', 'snp_0')],
-  ['keptDisks.remove()', ({ keptDisks }) => keptDisks.remove('vps_0', 'snp_0')],
+  ['hosts.local.driver.inventory()', ({ hosts }) => local(hosts).driver.inventory()],
+  ['hosts.local.guests.alive()', ({ hosts }) => local(hosts).guests.alive('vps_0')],
+  ['hosts.local.console.connect()', ({ hosts }) => local(hosts).console.connect('vps_0', 'serial')],
+  ['hosts.local.snapshots.remove()', ({ hosts }) => local(hosts).snapshots.remove('vps_0', 'snp_0')],
+  ['hosts.local.keptDisks.remove()', ({ hosts }) => local(hosts).keptDisks.remove('vps_0', 'snp_0')],
   ['sandboxes.hasNetworks()', ({ sandboxes }) => sandboxes!.runtime.hasNetworks()],
   ['chains.newest()', ({ chains }) => chains[0]!.port.newest()],
   ['rdns.publish()', ({ rdns }) => rdns!.publish('198.18.0.1', null)],
@@ -33,21 +36,24 @@ test.each(asked)('error: %s inside a transaction', async (what, ask) => {
 })
 
 test('default: outside of one it is asked as ever', async () => {
-  expect((await service.services.driver.capacity()).vcpus).toBeGreaterThan(0)
+  const { capacity } = await local(service.services.hosts).driver.inventory()
+  expect(capacity.vcpus).toBeGreaterThan(0)
 })
 
 test('behavior: what is put in the place of an edge refuses as well, and so does a part of it that is replaced', async () => {
   const { services } = service
-  const { driver } = services
-  const capacity = async () => ({ vcpus: 1, memoryMb: 1, diskGb: 1 })
+  const { runtime, channel } = services.sandboxes!
+  const hasNetworks = async () => false
   const refused = async () =>
-    expect(inTransaction(services.db, () => services.driver.capacity())).rejects.toThrow('driver.capacity()')
+    expect(inTransaction(services.db, () => services.sandboxes!.runtime.hasNetworks())).rejects.toThrow(
+      'sandboxes.hasNetworks()',
+    )
 
-  services.driver = { ...driver, capacity }
-  expect(await services.driver.capacity()).toEqual(await capacity())
+  services.sandboxes = { runtime: { ...runtime, hasNetworks }, channel }
+  expect(await services.sandboxes.runtime.hasNetworks()).toBe(false)
   await refused()
-  services.driver = driver
-  services.driver.capacity = capacity
-  expect(await services.driver.capacity()).toEqual(await capacity())
+  services.sandboxes = { runtime, channel }
+  services.sandboxes.runtime.hasNetworks = hasNetworks
+  expect(await services.sandboxes.runtime.hasNetworks()).toBe(false)
   await refused()
 })

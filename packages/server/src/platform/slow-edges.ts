@@ -1,4 +1,5 @@
 import { demandNoTransaction } from '../database/transaction.ts'
+import type { MachineHost } from './machine-host.ts'
 import type { Services } from './services.ts'
 
 type Wrap<T> = (what: string, edge: T) => T
@@ -9,11 +10,7 @@ const wraps = {
   mailer: wrapPort,
   lookup: wrapCall,
   offer: wrapCall,
-  driver: wrapPort,
-  guests: wrapPort,
-  console: wrapPort,
-  snapshots: wrapPort,
-  keptDisks: wrapPort,
+  hosts: (what, hosts) => new Map([...hosts].map(([id, host]) => [id, wrapHost(`${what}.${id}`, host)])),
   rdns: (what, rdns) => rdns && wrapPort(what, rdns),
   sandboxes: (what, sandboxes) =>
     sandboxes && {
@@ -62,6 +59,16 @@ function wrapCall<A extends unknown[], R>(what: string, call: (...args: A) => R)
     demandNoTransaction(what)
     return call(...args)
   }
+}
+
+function wrapHost(what: string, host: MachineHost): MachineHost {
+  const { driver, guests, console, snapshots, keptDisks } = host
+  const ports = { driver, guests, console, snapshots, keptDisks }
+  const wrapped = Object.entries(ports).map(([name, port]) => [
+    name,
+    wrapPort<object>(`${what}.${name}`, port),
+  ])
+  return { ...host, ...Object.fromEntries(wrapped) }
 }
 
 /** @param quick calls of it that are fine inside a transaction */

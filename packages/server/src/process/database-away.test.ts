@@ -11,6 +11,7 @@ import { dataLayout } from '../data-folder/data-layout.ts'
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../database/embedded.ts'
 import { keepEmbeddedPostgres } from '../database/keep-embedded.ts'
 import { migrate } from '../database/migrate.ts'
+import { openPool } from '../database/pool.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { queueMail } from '../platform/queue-mail.ts'
 import { createApp } from './app.ts'
@@ -46,12 +47,14 @@ beforeAll(async () => {
   }
   const { url } = await start()
   const clock = { now: () => new Date() }
+  const db = openPool(url, { size: 1, onError: () => {} })
+  await migrate(db)
+  await db.end()
   world = await createTestWorld(
     { databaseUrl: url, clock },
     { env: { COINRACK_DATA: dataFolder, COINRACK_RATE_LOGIN: '10000/min' } },
   )
   const { services } = world
-  await migrate(services.db)
   app = createApp(services, createReadiness(services), createMetrics())
   endReconcilers = runReconcilers(services)
   // A machine that is busy may take longer for a connection than a request waits.

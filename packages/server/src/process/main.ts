@@ -33,6 +33,7 @@ import { openPool } from '../database/pool.ts'
 import { invoicing } from '../payments/invoicing.ts'
 import { atMostEvery } from '../platform/at-most-every.ts'
 import { createHashing } from '../platform/hashing.ts'
+import { LOCAL_HOST, type MachineHost } from '../platform/machine-host.ts'
 import { fileMailer, smtpMailer } from '../platform/mailer.ts'
 import { createReceiptKey } from '../platform/receipt-key.ts'
 import { createSealer } from '../platform/sealer.ts'
@@ -130,6 +131,18 @@ async function main(): Promise<void> {
     diskOvercommit: config.diskOvercommit,
     addressRouting,
   })
+  const catalog = sellable(await readCatalog(config.catalogFile), config)
+  const host: MachineHost = {
+    id: LOCAL_HOST,
+    kind: 'qemu',
+    region: catalog.region,
+    network: config,
+    driver,
+    guests: createQemuGuestChannel({ dataFolder, random }),
+    console: driver.console,
+    snapshots: driver.snapshots,
+    keptDisks: driver.keptDisks,
+  }
   const openSandboxes = () =>
     createSandboxes({
       dataFolder,
@@ -162,12 +175,9 @@ async function main(): Promise<void> {
     hashing: createHashing({ waitMs: HASHING_WAIT_MS }),
     lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
     log,
-    catalog: sellable(await readCatalog(config.catalogFile), config),
+    catalog,
     offer: atMostEvery(OFFER_MS, readOffer),
-    driver,
-    guests: createQemuGuestChannel({ dataFolder, random }),
-    console: driver.console,
-    snapshots: driver.snapshots,
+    hosts: new Map([[LOCAL_HOST, host]]),
     rdns:
       config.rdnsServer &&
       nsupdateReverseDns({
@@ -175,7 +185,6 @@ async function main(): Promise<void> {
         key: config.rdnsKey!,
         resolver: config.rdnsResolver,
       }),
-    keptDisks: driver.keptDisks,
     sandboxes: undefined,
     chains: await Promise.all(chains.settings.map((settings) => openChain(settings, x402Key))),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
@@ -189,7 +198,7 @@ async function main(): Promise<void> {
   const endServing = await serve(services, {
     machinesPidFile: dataLayout(dataFolder).machinesPidFile,
     async beginToTend() {
-      const machines = prepareMachines(driver, services.catalog, log, say)
+      const machines = prepareMachines(driver, catalog, log, say)
       const sandboxes = config.sandboxes
         ? await openSandboxes().catch((error) => log.error({ err: error }, 'Opening the sandboxes failed'))
         : undefined

@@ -2,6 +2,8 @@ import { adoptDetached } from '@coinrack/host/detached-process.ts'
 import type { Chain } from '../chain/chain-port.ts'
 import { dataLayout } from '../data-folder/data-layout.ts'
 import { freeDisk } from '../data-folder/free-disk.ts'
+import { hostImages } from '../hosts/host-images.ts'
+import { hostRows } from '../hosts/host-store.ts'
 import type { Services } from '../platform/services.ts'
 
 /** One part that has to be there before the service is what it promises. */
@@ -22,7 +24,7 @@ const LEAST_DISK = 64 * 2 ** 20
  * sandboxes where they are in this process.
  */
 export function createReadiness(services: Services): Readiness {
-  const { db, chains, driver, config } = services
+  const { db, chains, config } = services
   const look = async (name: string, check: () => Promise<string | undefined>): Promise<Part> => {
     try {
       const missing = await check()
@@ -64,20 +66,20 @@ export function createReadiness(services: Services): Readiness {
   }
 
   const lookAtAll = async () => {
-    const images = await driver.images().catch(() => [])
+    // One statement after the other: anybody may ask, and holds no more than one connection.
+    const hosts = await hostRows(db).catch((error: Error) => error)
+    const images = await hostImages(db).catch(() => [])
     const parts = await Promise.all([
-      look('database', async () => {
-        await db.query('select 1')
-        return undefined
-      }),
+      look('database', async () => (hosts instanceof Error ? hosts.message : undefined)),
       look('disk', async () => {
         const free = await freeDisk(config.dataFolder)
         return free >= LEAST_DISK ? undefined : `${Math.floor(free / 2 ** 20)} MB are left`
       }),
       ...chains.map(chainPart),
       look('machines', async () => {
-        const { memoryMb } = await driver.capacity()
-        return memoryMb > 0 ? undefined : 'this host has no memory to give'
+        if (hosts instanceof Error) return 'the database does not answer'
+        if (hosts.some(({ memory_mb, trouble }) => trouble === null && (memory_mb ?? 0) > 0)) return undefined
+        return hosts.find(({ trouble }) => trouble !== null)?.trouble ?? 'no host has said yet what it has'
       }),
       // One that the operator added is nothing that the service promises by itself.
       ...images

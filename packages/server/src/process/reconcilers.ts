@@ -11,6 +11,7 @@ import { forgetOldEvents } from '../events/event-store.ts'
 import { numberEvents } from '../events/number-events.ts'
 import { createWebhookSender, DELIVER_WEBHOOKS } from '../events/webhooks/deliver-webhooks.ts'
 import { forgetDeletedWebhooks } from '../events/webhooks/webhook-store.ts'
+import { observeHost } from '../hosts/observe-host.ts'
 import { forgetUnpaidInvoices } from '../payments/invoice-store.ts'
 import { runPayments } from '../payments/run-payments.ts'
 import { repeat } from '../platform/background.ts'
@@ -31,6 +32,8 @@ import { forgetUnpaidOrders } from '../vps/orders/order-store.ts'
 import { createSnapshotReconciler } from '../vps/snapshot/reconcile-snapshots.ts'
 import { RECONCILE_RDNS, RECONCILE_SNAPSHOTS, RECONCILE_VPS } from '../vps/topics.ts'
 
+/** How old what is known of a host may be, about. */
+const HOST_MS = 3_000
 const VPS_MS = 500
 const SNAPSHOTS_MS = 2_000
 const RDNS_MS = 5_000
@@ -104,6 +107,12 @@ export function tendMachines(services: Services): () => Promise<void> {
   const snapshots = createSnapshotReconciler(services)
   const sandboxes = services.sandboxes && createSandboxReconciler(services)
   const end = run(services, [
+    // Each on its own: one that is slow to answer makes none of the others old.
+    ...[...services.hosts.values()].map((host) => ({
+      what: `Asking the host ${host.id}`,
+      everyMs: HOST_MS,
+      pass: () => observeHost(services, host),
+    })),
     {
       what: 'A pass over the VPS',
       everyMs: VPS_MS,

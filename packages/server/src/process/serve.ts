@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { dataLayout } from '../data-folder/data-layout.ts'
 import { inTurn } from '../data-folder/in-turn.ts'
+import { registerHosts } from '../hosts/host-store.ts'
 import { paymentMetrics } from '../payments/payment-metrics.ts'
 import type { Services } from '../platform/services.ts'
 import { createApp } from './app.ts'
@@ -28,6 +29,7 @@ export async function serve(
   }: { machinesPidFile: string; beginToTend?: () => Promise<() => Promise<void>> },
 ): Promise<() => Promise<void>> {
   const { config, log } = services
+  await registerHosts(services.db, services.hosts.values())
   const readiness = createReadiness(services)
   const metrics = createMetrics([paymentMetrics(services)])
   const app = createApp(services, readiness, metrics)

@@ -2,17 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createFakeConsole, type FakeConsole } from '@coinrack/compute/fake/console.ts'
-import { createFakeDriver, type FakeDriver, type FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
-import { createFakeGuestChannel, type FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
-import { createFakeKeptDisks, type FakeKeptDisks } from '@coinrack/compute/fake/kept-disks.ts'
+import type { FakeConsole } from '@coinrack/compute/fake/console.ts'
+import type { FakeDriver, FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
+import type { FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
+import type { FakeKeptDisks } from '@coinrack/compute/fake/kept-disks.ts'
 import { createFakeSandboxChannel, type FakeSandboxChannel } from '@coinrack/compute/fake/sandbox-channel.ts'
 import {
   createFakeRuntime,
   type FakeRuntime,
   type FakeRuntimeOptions,
 } from '@coinrack/compute/fake/sandbox-runtime.ts'
-import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
+import type { FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
+import type { HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
 import { pino } from 'pino'
 import { walletAccounts } from '../account/wallet-accounts.ts'
 import { OFFER_MS, readOffer } from '../catalog/offer.ts'
@@ -28,9 +29,12 @@ import { type Config, loadConfig } from '../config/config.ts'
 import defaultCatalog from '../config/default-catalog.json' with { type: 'json' }
 import { listenForChanges } from '../database/changes.ts'
 import { openPool } from '../database/pool.ts'
+import { observeHost } from '../hosts/observe-host.ts'
+import { type FakeHost, fakeHost } from '../hosts/testing.ts'
 import { invoicing } from '../payments/invoicing.ts'
 import { atMostEvery } from '../platform/at-most-every.ts'
 import { createHashing } from '../platform/hashing.ts'
+import { LOCAL_HOST } from '../platform/machine-host.ts'
 import type { Mail, Mailer } from '../platform/mailer.ts'
 import { createReceiptKey } from '../platform/receipt-key.ts'
 import type { ReverseDns } from '../platform/reverse-dns.ts'
@@ -45,6 +49,9 @@ const TREASURY = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
 /** The edges of the service as fakes, and what the service makes of them. */
 export interface TestWorld {
   services: Services
+  /** By id: the fakes of all hosts. */
+  fakeHosts: ReadonlyMap<string, FakeHost>
+  /** Those of the local one. */
   driver: FakeDriver
   guests: FakeGuestChannel
   console: FakeConsole
@@ -54,6 +61,10 @@ export interface TestWorld {
   channel: FakeSandboxChannel
   /** Mail that was sent, newest last. */
   mails: Mail[]
+  /** Asks each host what it has. */
+  observeHosts(): Promise<void>
+  /** Lets the local host say something else of itself, and hears it; without an argument, what is so. */
+  hostSays(said?: Partial<HostInventory>): Promise<void>
   close(): Promise<void>
 }
 
@@ -68,6 +79,8 @@ export interface WorldOptions {
   lookup?: Services['lookup']
   /** Of the fake driver. */
   driver?: Partial<FakeDriverOptions>
+  /** Besides the local one; each has an address of its own. */
+  hosts?: { id: string; region: string; driver?: Partial<FakeDriverOptions> }[]
   /** Of the fake runtime; false: this host runs no sandboxes. */
   sandboxes?: Partial<FakeRuntimeOptions> | false
   /** How long a request waits for others to derive their keys. */
@@ -85,12 +98,7 @@ export async function createTestWorld(
   const log = pino({ level: 'silent' })
   const db = openPool(databaseUrl, { size: 20, onError: () => {} })
   const changes = await listenForChanges(databaseUrl, () => {})
-  const driver = createFakeDriver({ clock, ...options.driver })
   const guestFolder = await mkdtemp(join(tmpdir(), 'coinrack-guests-'))
-  const guests = createFakeGuestChannel(driver, guestFolder)
-  const fakeConsole = createFakeConsole(driver)
-  const snapshots = createFakeSnapshots(driver)
-  const keptDisks = createFakeKeptDisks(driver)
   const runtime = createFakeRuntime({ clock, ...(options.sandboxes || {}) })
   const channel = createFakeSandboxChannel(runtime, join(guestFolder, 'sandboxes'))
   const mails: Mail[] = []
@@ -100,6 +108,20 @@ export async function createTestWorld(
     },
   }
   const config = testConfig(options.env)
+  const catalog = sellable(parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'), config)
+  const local = fakeHost(
+    { id: LOCAL_HOST, region: catalog.region, network: config },
+    { clock, ...options.driver },
+    guestFolder,
+  )
+  const others = (options.hosts ?? []).map(({ driver, ...host }, index) =>
+    fakeHost(
+      { ...host, network: { ...config, publicIp: `192.0.2.${index + 1}` } },
+      { clock, ...driver },
+      guestFolder,
+    ),
+  )
+  const fakeHosts = new Map([local, ...others].map((host) => [host.id, host]))
   const factory = forwarderFactoryAddress(TREASURY)
   const services = guardSlowEdges({
     config,
@@ -115,14 +137,10 @@ export async function createTestWorld(
     hashing: createHashing({ waitMs: options.hashingWaitMs ?? 20_000 }),
     lookup: options.lookup ?? (async () => []),
     log,
-    catalog: sellable(parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'), config),
+    catalog,
     offer: atMostEvery(OFFER_MS, readOffer),
-    driver,
-    guests,
-    console: fakeConsole,
-    snapshots,
+    hosts: fakeHosts,
     rdns: options.rdns,
-    keptDisks,
     sandboxes: options.sandboxes === false ? undefined : { runtime, channel },
     chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
@@ -132,13 +150,23 @@ export async function createTestWorld(
     walletAccounts,
     sandboxing,
   })
+  const observeHosts = async () => {
+    for (const host of services.hosts.values()) await observeHost(services, host)
+  }
+  await observeHosts()
   return {
+    observeHosts,
+    async hostSays(said = {}) {
+      local.driver.said = said
+      await observeHosts()
+    },
     services,
-    driver,
-    guests,
-    console: fakeConsole,
-    snapshots,
-    keptDisks,
+    fakeHosts,
+    driver: local.driver,
+    guests: local.guests,
+    console: local.console,
+    snapshots: local.snapshots,
+    keptDisks: local.keptDisks,
     runtime,
     channel,
     mails,

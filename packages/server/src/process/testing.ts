@@ -5,6 +5,8 @@ import { createTestDatabase } from '../database/testing.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { post } from '../ledger/post.ts'
 import { paymentMetrics } from '../payments/payment-metrics.ts'
+import { LOCAL_HOST, type MachineHost } from '../platform/machine-host.ts'
+import type { Services } from '../platform/services.ts'
 import { createSandboxReconciler } from '../sandboxes/life/reconcile-sandboxes.ts'
 import { createSandboxMeter } from '../sandboxes/meter/meter-sandboxes.ts'
 import { createVpsReconciler } from '../vps/machine/reconcile-vps.ts'
@@ -173,4 +175,13 @@ function parse(text: string): unknown {
   } catch {
     return text
   }
+}
+
+/** The same hosts, of which the local one has other ports. */
+export function withHost(
+  { hosts }: Pick<Services, 'hosts'>,
+  change: (host: MachineHost) => Partial<MachineHost>,
+): Pick<Services, 'hosts'> {
+  const host = hosts.get(LOCAL_HOST)!
+  return { hosts: new Map([[host.id, { ...host, ...change(host) }]]) }
 }

@@ -317,10 +317,9 @@ describe('beside it', () => {
     }
     expect(await read('/healthz')).toEqual([200, { status: 'ok' }])
     expect(await read('/readyz')).toEqual([200, { status: 'ready' }])
-    const { images } = service.driver
-    service.driver.images = async () => [{ slug: 'debian-12', state: 'building', detail: 'Unpacking' }]
+    await service.hostSays({ images: [{ slug: 'debian-12', state: 'building', detail: 'Unpacking' }] })
     expect(await read('/readyz')).toEqual([503, { status: 'not ready' }])
-    service.driver.images = images
+    await service.hostSays()
   })
 
   test('behavior: there is no /demo but in the demo', async () => {

@@ -65,7 +65,7 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
     test('behavior: an unknown machine is absent, and its destruction is done', async () => {
       expect(await driver.observe(spec.id)).toEqual({ state: 'absent', sshReady: false })
       await driver.destroy(spec.id)
-      expect(await driver.list()).not.toContain(spec.id)
+      expect((await driver.inventory()).machines).not.toContain(spec.id)
     })
 
     test('error: an unknown machine has no power button', async () => {
@@ -85,7 +85,7 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
 
     test('behavior: ensure at the same moment makes one machine', async () => {
       await Promise.all([driver.ensure(spec), driver.ensure(spec), driver.ensure(spec)])
-      expect((await driver.list()).filter((id) => id === spec.id)).toHaveLength(1)
+      expect((await driver.inventory()).machines.filter((id) => id === spec.id)).toHaveLength(1)
       expect((await subject.traces(spec.id)).filter((trace) => trace.startsWith('process'))).toHaveLength(1)
       expect(await driver.observe(spec.id)).toMatchObject({ state: 'running' })
     })
@@ -154,7 +154,7 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
         },
         ports: [],
       }
-      const expected = (await driver.hasOwnNetworks()) ? 'none' : 'unsupported'
+      const expected = (await driver.inventory()).features.networks ? 'none' : 'unsupported'
       expect(await codeOf(driver.applyNetwork(spec.id, policy))).toBe(expected)
       expect(await codeOf(driver.applyNetwork(spec.id, policy))).toBe(expected)
       expect(await codeOf(driver.applyNetwork(spec.id, openPolicy))).toBe('none')
@@ -231,20 +231,21 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
     })
 
     test('behavior: destroy leaves nothing, and may be repeated', async () => {
-      expect(await driver.list()).toContain(spec.id)
+      expect((await driver.inventory()).machines).toContain(spec.id)
+      expect((await driver.observeAll()).get(spec.id)).toMatchObject({ state: 'running' })
       await driver.destroy(spec.id)
       expect(await subject.traces(spec.id)).toEqual([])
       expect(await driver.observe(spec.id)).toEqual({ state: 'absent', sshReady: false })
-      expect(await driver.list()).not.toContain(spec.id)
+      expect((await driver.inventory()).machines).not.toContain(spec.id)
       await driver.destroy(spec.id)
     })
 
-    test('default: capacity and images', async () => {
-      const { vcpus, memoryMb, diskGb } = await driver.capacity()
+    test('default: what the host says of itself', async () => {
+      const { capacity, images, usedPorts } = await driver.inventory()
+      const { vcpus, memoryMb, diskGb } = capacity
       expect(Math.min(vcpus, memoryMb, diskGb)).toBeGreaterThan(0)
-      expect(await driver.images()).toContainEqual(
-        expect.objectContaining({ slug: spec.image, state: 'ready' }),
-      )
+      expect(images).toContainEqual(expect.objectContaining({ slug: spec.image, state: 'ready' }))
+      expect(usedPorts.every(Number.isInteger)).toBe(true)
     })
   })
 }

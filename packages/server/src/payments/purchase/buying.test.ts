@@ -205,14 +205,12 @@ describe('what cannot be had is not asked money for', () => {
   })
 
   test('error: no room on the host', async () => {
-    const { driver } = world.services
-    const { capacity } = driver
-    world.services.driver.capacity = async () => ({ ...(await capacity()), memoryMb: 0, diskGb: 0 })
+    await world.hostSays({ capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } })
     try {
       const { status, body } = await world.ask('POST', '/x402/orders', { body: HOURLY })
       expect([status, body.code]).toEqual([503, 'capacity'])
     } finally {
-      world.services.driver.capacity = capacity
+      await world.hostSays()
     }
   })
 })

@@ -177,14 +177,13 @@ test('error: of a payment for an order that can no longer begin the money is on 
   const payment = await sign('/orders', NANO)
   const { gasWallet } = world.services.chains[0]!
   const { broadcast } = gasWallet!
-  const { driver } = world.services
   gasWallet!.broadcast = async (raw) => {
-    world.services.driver = { ...driver, capacity: async () => ({ memoryMb: 0, diskGb: 0, vcpus: 0 }) }
+    await world.hostSays({ capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } })
     await broadcast(raw)
   }
   const answer = await present('/orders', NANO, payment)
   gasWallet!.broadcast = broadcast
-  world.services.driver = driver
+  await world.hostSays()
   expect(answer).toMatchObject({ status: 409, body: { code: 'payment_arrived' } })
   expect(answer.body.fix).toContain('Do not pay again')
   expect((await customer.balance()).available).toBe(usd(3))

@@ -230,18 +230,16 @@ test('behavior: an answer that was lost leads to no second charge, also when the
 describe('a call that ended in the middle', () => {
   /** Fails once, as a service that is killed does, between the credit and the order. */
   async function killedBeforeTheOrder(payment: SignedPayment, headers = {}) {
-    const { driver } = world.services
-    const { images } = driver
-    let asked = 0
-    world.services.driver.images = async () => {
-      // The first time it is asked for the price.
-      if (++asked > 1) throw new Error('Killed')
-      return images()
+    const { sealer } = world.services
+    const { seal } = sealer
+    sealer.seal = (text, purpose) => {
+      if (purpose.startsWith('ssh-host-key:')) throw new Error('Killed')
+      return seal(text, purpose)
     }
     try {
       expect((await presentOrder(payment, HOURLY, headers)).status).toBe(500)
     } finally {
-      world.services.driver.images = images
+      sealer.seal = seal
     }
   }
 
@@ -272,17 +270,20 @@ describe('a call that ended in the middle', () => {
 
 test('behavior: what can no longer be begun is on the balance, and no 402 asks for more', async () => {
   const payment = await sign()
-  const { driver } = world.services
-  const { capacity } = driver
-  let asked = 0
-  world.services.driver.capacity = async () =>
-    ++asked > 1 ? { ...(await capacity()), memoryMb: 0, diskGb: 0 } : capacity()
+  const { gasWallet } = world.services.chains[0]!
+  const { broadcast } = gasWallet!
+  // After the price was asked for.
+  gasWallet!.broadcast = async (raw) => {
+    await world.hostSays({ capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } })
+    await broadcast(raw)
+  }
   try {
     const { status, body } = await presentOrder(payment)
     expect([status, body.code, body.refused]).toEqual([409, 'payment_arrived', 'capacity'])
     noSecret(body)
   } finally {
-    world.services.driver.capacity = capacity
+    gasWallet!.broadcast = broadcast
+    await world.hostSays()
   }
   await expectBought(0)
   const { token } = await logIn()

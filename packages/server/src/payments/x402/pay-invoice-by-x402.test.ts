@@ -249,10 +249,9 @@ describe('refusals take nothing', () => {
   test('error: an order whose room is gone', async () => {
     const { link } = await orderLink()
     const payment = await sign(link)
-    const { driver } = world.services
-    world.services.driver = { ...driver, capacity: async () => ({ memoryMb: 0, diskGb: 0, vcpus: 0 }) }
+    await world.hostSays({ capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } })
     const reply = await pay(link, payment)
-    world.services.driver = driver
+    await world.hostSays()
     expect(reply).toMatchObject({ status: 503, body: { code: 'capacity' } })
     await expectNothing()
   })

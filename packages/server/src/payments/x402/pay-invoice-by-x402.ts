@@ -100,7 +100,7 @@ async function checkWanted(services: Services, invoice: Invoice, amount: bigint)
     throw new OperationError('payment_seen', 'A payment of the whole amount waits for the network', nextSteps)
   const prepared = await prepareToPay(services, invoice, { begins: false })
   // Nobody is asked to pay for what there is no room for.
-  if (prepared) await services.ordering.checkRoom(services.db, services, prepared, invoice.order_id!)
+  if (prepared) await services.ordering.checkRoom(services.db, services, invoice.order_id!)
 }
 
 const required = (

@@ -55,11 +55,10 @@ test('default: the stock client pays with no gas, and the balance is credited in
 test('behavior: it tops up, and begins no order whose room is gone: not then, and not later', async () => {
   const order = () => customer.post('/orders', { product: 'nano', os_id: 1 })
   const { order_id, invoice } = (await order()).body
-  const { driver } = world.services
-  world.services.driver = { ...driver, capacity: async () => ({ memoryMb: 0, diskGb: 0, vcpus: 0 }) }
+  await world.hostSays({ capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } })
   await topUp(world, customer, payer, { amount: 5, method: 'x402' })
   const refused = await order()
-  world.services.driver = driver
+  await world.hostSays()
   expect([refused.status, refused.body.code]).toEqual([503, 'capacity'])
   await world.settle()
   expect((await customer.get(`/orders/${order_id}`)).body.status).toBe('awaiting_payment')

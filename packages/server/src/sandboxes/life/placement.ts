@@ -1,9 +1,11 @@
 import type { SandboxCapacity, SandboxSize } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
+import { takenOf } from '../../hosts/free-share.ts'
+import { lockHost } from '../../hosts/host-store.ts'
 import { OperationError } from '../../platform/errors.ts'
-import { lockPlacement } from '../../platform/lock-placement.ts'
+import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Sandboxes, Services } from '../../platform/services.ts'
-import { takenShare } from './sandbox-store.ts'
+import { takenProcessors } from './sandbox-store.ts'
 
 const RETRY_S = 15
 /** What it takes until they are open. */
@@ -32,7 +34,7 @@ export async function takeRoom(
   size: SandboxSize,
   { kept = false } = {},
 ): Promise<void> {
-  await lockPlacement(tx)
+  await lockHost(tx, LOCAL_HOST)
   await demandRoom(tx, services, total, size, { kept })
 }
 
@@ -48,12 +50,11 @@ export async function demandRoom(
   { kept = false } = {},
 ): Promise<void> {
   const { sandboxOvercommit: times } = services.config
-  const taken = await takenShare(db, services.config)
-  const machines = await services.ordering.taken(db)
+  const taken = await takenOf(db, services, LOCAL_HOST)
   if (
-    taken.vcpus + size.vcpus / times <= total.vcpus &&
-    taken.memory_mb + machines.memory_mb + size.memoryMb / times <= total.memoryMb &&
-    taken.disk_gb + machines.disk_gb + (kept ? 0 : size.diskGb) <= total.diskGb
+    (await takenProcessors(db, services.config)) + size.vcpus / times <= total.vcpus &&
+    taken.memory_mb + size.memoryMb / times <= total.memoryMb &&
+    taken.disk_gb + (kept ? 0 : size.diskGb) <= total.diskGb
   )
     return
   throw noRoom('There is no room for another sandbox of this size')

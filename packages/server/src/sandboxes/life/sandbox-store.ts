@@ -14,6 +14,8 @@ export interface NetworkJson {
 
 export interface SandboxRow {
   id: string
+  /** Where it runs. */
+  host_id: string
   account_id: string
   counted_for: string[]
   tariff: TariffName
@@ -50,13 +52,14 @@ export interface SandboxRow {
   held: bigint
 }
 
-const COLUMNS = `id, account_id, counted_for, tariff, template, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
+const COLUMNS = `id, host_id, account_id, counted_for, tariff, template, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
   wanted_network, done_network, parent_id, timeout_s, idle_s, wanted, state, reason, failure, attempts, created_at,
   expires_at, idle_at, ended_at, gone_at, price_hourly, ran_ms, seen_at, charged, waived, held`
 
 export type NewSandbox = Pick<
   SandboxRow,
   | 'id'
+  | 'host_id'
   | 'account_id'
   | 'counted_for'
   | 'tariff'
@@ -149,22 +152,17 @@ export async function liveSandboxesOf(tx: Transaction, tokenId: string): Promise
   return rows[0]!.live
 }
 
-/**
- * What those that run, or are about to, have taken of the host; disk also those that are paused. Processors and memory
- * count for less where the operator promises them more than once.
- */
-export async function takenShare(
+/** The processors of those that run, or are about to: they count for less where the operator promises them more than once. */
+export async function takenProcessors(
   db: Queryable,
   { sandboxOvercommit }: Pick<Config, 'sandboxOvercommit'>,
-): Promise<{ vcpus: number; memory_mb: number; disk_gb: number }> {
-  const { rows } = await db.query<{ vcpus: number; memory_mb: number; disk_gb: number }>(
-    `select coalesce(sum(vcpus) filter (where runs), 0)::float8 / $1 as vcpus,
-       coalesce(sum(memory_mb) filter (where runs), 0)::float8 / $1 as memory_mb,
-       coalesce(sum(disk_gb), 0)::float8 as disk_gb
-     from (select *, state in ('starting', 'running') or wanted = 'running' as runs from sandbox where gone_at is null) there`,
+): Promise<number> {
+  const { rows } = await db.query<{ vcpus: number }>(
+    `select coalesce(sum(vcpus), 0)::float8 / $1 as vcpus from sandbox
+     where gone_at is null and (state in ('starting', 'running') or wanted = 'running')`,
     [sandboxOvercommit],
   )
-  return rows[0]!
+  return rows[0]!.vcpus
 }
 
 /** Whatever something is to be done with, the oldest first. */

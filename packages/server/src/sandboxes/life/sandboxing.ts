@@ -2,7 +2,7 @@ import type { Running } from '@coinrack/money/index.ts'
 import type { Sandboxing } from '../../platform/seams.ts'
 import { createSandbox } from './create-sandbox.ts'
 import { priceOfSandbox } from './price-of-sandbox.ts'
-import { sandboxById, takenShare } from './sandbox-store.ts'
+import { sandboxById } from './sandbox-store.ts'
 import { paidAnswer } from './start-sandbox.ts'
 
 interface PaidByTime {
@@ -25,8 +25,6 @@ export const sandboxing: Sandboxing = {
     const row = await sandboxById(db, sandboxId)
     return paidAnswer(db, services, row.account_id, row)
   },
-  taken: takenShare,
-
   async summary(db, accountId) {
     const { rows } = await db.query<PaidByTime>({
       name: 'sandbox_summary',

@@ -3,6 +3,7 @@ import type { Queryable, Transaction } from '../../database/transaction.ts'
 import type { Call } from '../../dispatch/handler.ts'
 import { balanceNow } from '../../ledger/balance-view.ts'
 import { OperationError } from '../../platform/errors.ts'
+import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { beginDays } from '../meter/day-store.ts'
 import { noNetworks } from './choose-network.ts'
@@ -13,7 +14,7 @@ import { insertSandbox, type NewSandbox, type SandboxRow } from './sandbox-store
 import { sandboxView } from './sandbox-view.ts'
 import { NO_NETWORK } from './step-sandbox.ts'
 
-type Chosen = Omit<NewSandbox, 'counted_for' | 'held' | 'created_at' | 'seen_at' | 'expires_at'>
+type Chosen = Omit<NewSandbox, 'host_id' | 'counted_for' | 'held' | 'created_at' | 'seen_at' | 'expires_at'>
 
 /**
  * Wants a new sandbox: holds its first minute, and takes its share of the host, in the transaction that writes it down.
@@ -39,6 +40,7 @@ export async function startSandbox(
   const now = services.clock.now()
   const row = await insertSandbox(tx, {
     ...chosen,
+    host_id: LOCAL_HOST,
     counted_for: counted,
     held,
     created_at: now,

@@ -56,10 +56,9 @@ describe('of a renewal by itself', () => {
     await pay(buyer, 2_000_000n)
     expect(await paidUntil(buyer, id)).toBe(until)
     // The machine has its room: a full host renews what it has.
-    const { driver } = service.services
-    service.services.driver = { ...driver, capacity: async () => ({ memoryMb: 0, diskGb: 0, vcpus: 0 }) }
+    await service.hostSays({ capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } })
     await pay(buyer, 1_000_000n)
-    service.services.driver = driver
+    await service.hostSays()
     expect((await invoicesOf(buyer))[0]).toMatchObject({ status: 'paid', received: '3.00' })
     expect((await buyer.renewals()).map(({ from }) => from.getTime())).toEqual([until])
     expect(await buyer.balance()).toBe('0.00')

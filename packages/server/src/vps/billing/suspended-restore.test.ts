@@ -40,7 +40,7 @@ const steps = {
   },
   'after the disk was moved': async (id: string, keptId: string) => {
     await steps['after the machine was taken away'](id)
-    await service.services.keptDisks.putBack(id, keptId)
+    await service.keptDisks.putBack(id, keptId)
   },
 }
 

@@ -5,8 +5,10 @@ import { consolePage, spentConsolePage } from '@coinrack/web/console/page.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { NOTHING_HERE, type Upgrade } from '../../transport/upgrades.ts'
+import { vpsById } from '../machine/vps-store.ts'
 import { type ConsoleLink, mayStayOpen, readLink, takeLink } from './console-links.ts'
 import { joinStreams } from './join-streams.ts'
 
@@ -70,7 +72,10 @@ export function registerConsole(app: FastifyInstance, services: Services, lookup
     if (origin !== undefined && origin !== new URL(publicUrl).origin) return void socket.end(NOT_FROM_THERE)
     const link = await takeLink(unproven, secret)
     if (!link) return void socket.end(NOTHING_HERE)
-    const machine = await services.console.connect(link.vpsId, link.type)
+    const machine = await hostOf(services, await vpsById(services.db, link.vpsId)).console.connect(
+      link.vpsId,
+      link.type,
+    )
     if (socket.destroyed) return void machine.destroy()
     sockets.handleUpgrade(request, socket, head, (client) => serve(services, link, client, machine))
   }

@@ -134,10 +134,9 @@ test('error: smaller, the same, unknown, unconfirmed', async () => {
 })
 
 test('error: no room, and nothing is charged', async () => {
-  const { capacity } = service.services.driver
-  service.services.driver.capacity = async () => ({ vcpus: 1, memoryMb: 600, diskGb: 11 })
+  await service.hostSays({ capacity: { vcpus: 1, memoryMb: 600, diskGb: 11 } })
   const refusal = await change('micro')
-  service.services.driver.capacity = capacity
+  await service.hostSays()
   expect(refusal).toMatchObject({ status: 503, body: { code: 'capacity' } })
   expect((await balance()).balance).toBe('17.00')
   expect(await status()).toMatchObject({ status: 'active', product: 'nano' })
@@ -145,13 +144,12 @@ test('error: no room, and nothing is charged', async () => {
 
 test('error: the order of checks: the plan, the state, the room, the money', async () => {
   await order(3_000_000n, 'slow-boot')
-  const { capacity } = service.services.driver
-  service.services.driver.capacity = async () => ({ vcpus: 1, memoryMb: 600, diskGb: 11 })
+  await service.hostSays({ capacity: { vcpus: 1, memoryMb: 600, diskGb: 11 } })
   expect((await change('none')).body.code).toBe('unknown_product')
   expect((await change('micro')).body.code).toBe('service_busy')
   service.driver.finishBoot(id)
   await service.reconcile()
   expect((await change('micro')).body.code).toBe('capacity')
-  service.services.driver.capacity = capacity
+  await service.hostSays()
   expect((await change('micro')).body.code).toBe('insufficient_balance')
 })

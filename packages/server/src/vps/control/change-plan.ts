@@ -1,12 +1,13 @@
 import { type PaidPeriod, usedCost } from '@coinrack/money/index.ts'
 import { announce } from '../../database/changes.ts'
-import { type Call, type Handler, preparedHandler } from '../../dispatch/handler.ts'
+import type { Call, Handler } from '../../dispatch/handler.ts'
+import { hasRoomFor } from '../../hosts/free-share.ts'
+import { lockHost } from '../../hosts/host-store.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import { balanceNow } from '../../ledger/balance-view.ts'
 import { checkBudget, spendBudget } from '../../ledger/budget.ts'
 import { judgeBalance } from '../../ledger/judge-balance.ts'
 import { post } from '../../ledger/post.ts'
-import { lockPlacement } from '../../platform/lock-placement.ts'
 import { periodsFrom, ratePeriod } from '../billing/period-store.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
@@ -14,57 +15,53 @@ import { tellChange } from '../machine/tell-change.ts'
 import { lockVps, updateVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
-import { askRoom } from '../orders/ask-host.ts'
-import { fits, freeShare, noRoom } from '../orders/capacity.ts'
+import { noRoom } from '../orders/capacity.ts'
 import { chargeFor, chargeNow, growthOf, isLarger, type Plan } from '../orders/upgrade.ts'
 import { RECONCILE_VPS } from '../topics.ts'
 
 /** Charges the difference and writes down the new size, in one transaction; the reconciler boots with it. */
-export const changePlan: Handler<'changePlan'> = preparedHandler(
-  ({ services }) => askRoom(services),
-  async (call, host) => {
-    const { input, caller, db, services, fail } = call
-    const id = input.service_id
-    const row = await lockVps(db, id)
-    const plan = checkPlan(call, row)
-    checkConfirmation(call, row, input.confirm, `The VPS would become a ${plan.name}, and boot once`)
-    if (!['active', 'stopped'].includes(row.status)) throw fail('service_busy', ...stateRefusal(row))
+export const changePlan: Handler<'changePlan'> = async (call) => {
+  const { input, caller, db, services, fail } = call
+  const id = input.service_id
+  const row = await lockVps(db, id)
+  const plan = checkPlan(call, row)
+  checkConfirmation(call, row, input.confirm, `The VPS would become a ${plan.name}, and boot once`)
+  if (!['active', 'stopped'].includes(row.status)) throw fail('service_busy', ...stateRefusal(row))
 
-    const at = services.clock.now()
-    const periods = await periodsFrom(db, id, at)
-    const charged = chargeNow(plan, row, periods, at)
-    const balance = await lockBalance(db, row.account_id)
-    await checkBudget(db, { tokenId: caller.tokenId, amount: charged, at })
-    // Before the money: nobody is asked to pay for what there is no room for.
-    await lockPlacement(db)
-    if (!fits(growthOf(plan, row), await freeShare(db, services, host))) {
-      throw noRoom('There is no room for the VPS to grow', seeOptions(id))
-    }
-    const unpaid = judgeBalance(balance, charged, 'this change')
-    if (unpaid) {
-      throw fail(unpaid.code, unpaid.message, {
-        fields: { ...unpaid.fields, invoice: null, checkout_url: null },
-        nextSteps: [{ tool: 'topup_balance', why: 'Top up the balance and send the same change again' }],
-      })
-    }
-    if (charged > 0n) await charge(call, row, plan, charged)
-    for (const period of periods) await ratePeriod(db, id, ratedAnew(period, row, plan, at))
-    // It would be for the price of before.
-    await services.invoicing.cancelRenewal(db, services, id)
-    const boot = wantedBoot(row)
-    await updateVps(db, id, { ...newSize(plan), ...boot })
-    if (boot) await tellChange(db, services, row, boot)
-    const operation = await beginWork(db, services, caller.accountId, id, 'change_plan')
-    await announce(db, id)
-    await announce(db, RECONCILE_VPS)
-    return {
-      service: vpsView(await vpsById(db, id)),
-      operation,
-      charged,
-      ...(await balanceNow(db, services, caller.accountId)),
-    }
-  },
-)
+  const at = services.clock.now()
+  const periods = await periodsFrom(db, id, at)
+  const charged = chargeNow(plan, row, periods, at)
+  const balance = await lockBalance(db, row.account_id)
+  await checkBudget(db, { tokenId: caller.tokenId, amount: charged, at })
+  // Before the money: nobody is asked to pay for what there is no room for.
+  await lockHost(db, row.host_id)
+  if (!(await hasRoomFor(db, services, row.host_id, growthOf(plan, row)))) {
+    throw noRoom('There is no room for the VPS to grow', seeOptions(id))
+  }
+  const unpaid = judgeBalance(balance, charged, 'this change')
+  if (unpaid) {
+    throw fail(unpaid.code, unpaid.message, {
+      fields: { ...unpaid.fields, invoice: null, checkout_url: null },
+      nextSteps: [{ tool: 'topup_balance', why: 'Top up the balance and send the same change again' }],
+    })
+  }
+  if (charged > 0n) await charge(call, row, plan, charged)
+  for (const period of periods) await ratePeriod(db, id, ratedAnew(period, row, plan, at))
+  // It would be for the price of before.
+  await services.invoicing.cancelRenewal(db, services, id)
+  const boot = wantedBoot(row)
+  await updateVps(db, id, { ...newSize(plan), ...boot })
+  if (boot) await tellChange(db, services, row, boot)
+  const operation = await beginWork(db, services, caller.accountId, id, 'change_plan')
+  await announce(db, id)
+  await announce(db, RECONCILE_VPS)
+  return {
+    service: vpsView(await vpsById(db, id)),
+    operation,
+    charged,
+    ...(await balanceNow(db, services, caller.accountId)),
+  }
+}
 
 const seeOptions = (id: string) => [
   { tool: 'get_upgrade_options', why: 'See the plans that it can grow to', arguments: { service_id: id } },

@@ -1,13 +1,13 @@
 import type { Handler } from '../../dispatch/handler.ts'
+import { fits } from '../../hosts/choose-host.ts'
+import { candidates } from '../../hosts/free-share.ts'
 import { periodsFrom } from '../billing/period-store.ts'
 import { vpsById } from '../machine/vps-store.ts'
-import { askRoom } from '../orders/ask-host.ts'
-import { fits, freeShare } from '../orders/capacity.ts'
 import { chargeNow, growthOf, isLarger } from '../orders/upgrade.ts'
 
 export const getUpgradeOptions: Handler<'getUpgradeOptions'> = async ({ input, db, services }) => {
   const row = await vpsById(db, input.service_id)
-  const free = await freeShare(db, services, await askRoom(services))
+  const [host] = await candidates(db, services, { hostId: row.host_id, isThere: true })
   const at = services.clock.now()
   const periods = await periodsFrom(db, row.id, at)
   const isLive = row.status !== 'deleted' && row.status !== 'failed'
@@ -25,7 +25,7 @@ export const getUpgradeOptions: Handler<'getUpgradeOptions'> = async ({ input, d
         price: plan.price,
         price_hourly: plan.price_hourly,
         charge_now: chargeNow(plan, row, periods, at),
-        available: fits(growthOf(plan, row), free),
+        available: host !== undefined && fits(growthOf(plan, row), host),
       })),
   }
 }

@@ -1,6 +1,7 @@
 import type { ImageStatus } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../../database/changes.ts'
 import { type CallToPrepare, type Handler, preparedHandler } from '../../dispatch/handler.ts'
+import { hostImages } from '../../hosts/host-images.ts'
 import { type OfferedImage, offeredAmong } from '../../platform/os-images.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
 import { checkSshKey } from '../machine/check-ssh-key.ts'
@@ -24,7 +25,7 @@ export const reinstallVps: Handler<'reinstallVps'> = preparedHandler(
     const { input, db, services } = call
     const row = await vpsById(db, input.service_id)
     checkConfirmation(call, row, input.confirm, LOSS)
-    const images = await services.driver.images()
+    const images = await hostImages(db, row.host_id)
     checkImage(call, images, row)
     return { images, password: await newRootPassword(services.random) }
   },

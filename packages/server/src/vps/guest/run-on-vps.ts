@@ -1,4 +1,5 @@
 import type { Handler } from '../../dispatch/handler.ts'
+import { hostOf } from '../../platform/machine-host.ts'
 import { askGuest } from './ask-guest.ts'
 
 /** Nothing answers later than 50 s: the last ones are for ending the command and fetching what it wrote. */
@@ -8,7 +9,7 @@ export const runOnVps: Handler<'runOnVps'> = async ({ input, resource, services,
   const { command, cwd, env, timeout } = input
   const timeoutMs = Math.min(timeout * 1000, LONGEST_MS)
   const result = await askGuest(resource, fail, () =>
-    services.guests.exec(input.service_id, {
+    hostOf(services, resource).guests.exec(input.service_id, {
       command,
       timeoutMs,
       ...(cwd === undefined ? {} : { cwd }),

@@ -1,6 +1,7 @@
 import { GuestError } from '@coinrack/compute/ports/guest-channel.ts'
 import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../../database/changes.ts'
+import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { keepHostname, keepNextPassword, updateVps, type VpsRow } from '../machine/vps-store.ts'
 
@@ -13,7 +14,8 @@ const AWAY =
  * may have been taken over by the last boot.
  */
 export async function tellGuest(services: Services, row: VpsRow, seen: VpsObservation): Promise<void> {
-  const { db, guests, log } = services
+  const { db, log } = services
+  const { guests } = hostOf(services, row)
   const { id, hostname, next_root_password_hash: hash } = row
   if (hash !== null && row.boot_password_hash === hash && seen.bootChange === 'taken') {
     await keepNextPassword(db, id, hash)
@@ -40,11 +42,11 @@ export async function tellGuest(services: Services, row: VpsRow, seen: VpsObserv
  * Before a boot: lets it take over a password that the machine was not told yet.
  * @returns whether there was one
  */
-export async function handOverAtBoot({ db, driver }: Services, row: VpsRow): Promise<boolean> {
+export async function handOverAtBoot(services: Services, row: VpsRow): Promise<boolean> {
   const { id, hostname, next_root_password_hash: rootPasswordHash } = row
   if (rootPasswordHash === null) return false
-  await driver.changeAtBoot(id, { hostname, rootPasswordHash })
+  await hostOf(services, row).driver.changeAtBoot(id, { hostname, rootPasswordHash })
   // Only after it lies ready: what a boot has taken is compared with this.
-  await updateVps(db, id, { boot_password_hash: rootPasswordHash })
+  await updateVps(services.db, id, { boot_password_hash: rootPasswordHash })
   return true
 }

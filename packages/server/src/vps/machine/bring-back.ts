@@ -1,14 +1,14 @@
 import { periodsAfter } from '@coinrack/money/index.ts'
 import type { Call } from '../../dispatch/handler.ts'
+import { hasRoomFor } from '../../hosts/free-share.ts'
+import { lockHost } from '../../hosts/host-store.ts'
 import { mayAutoRenew } from '../../ledger/auto-renew.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import { checkBudget, spendBudget } from '../../ledger/budget.ts'
 import { judgeBalance } from '../../ledger/judge-balance.ts'
 import { post } from '../../ledger/post.ts'
-import type { HostFacts } from '../../platform/host-facts.ts'
-import { lockPlacement } from '../../platform/lock-placement.ts'
 import { cutPeriods, insertPeriods } from '../billing/period-store.ts'
-import { fits, freeShare, noRoom } from '../orders/capacity.ts'
+import { noRoom } from '../orders/capacity.ts'
 import { liveVpsOf, setOrderStatus } from '../orders/order-store.ts'
 import { takePlaceAgain } from '../orders/take-place.ts'
 import type { SnapshotRow } from '../snapshot/snapshot-store.ts'
@@ -21,7 +21,6 @@ import { updateVps, type VpsRow } from './vps-store.ts'
  */
 export async function beginPaidPeriod(
   { caller, db, services, fail }: Call<'restoreSnapshot'>,
-  host: HostFacts,
   row: VpsRow,
   snapshot: SnapshotRow,
 ): Promise<void> {
@@ -39,11 +38,9 @@ export async function beginPaidPeriod(
   }
   await checkBudget(db, charge)
   // Before the money: nobody is asked to pay for what there is no room for.
-  await lockPlacement(db)
-  const network = row.ipv4 === null ? 'nat' : 'dedicated'
-  if (!fits({ ...row, network }, await freeShare(db, services, host)))
-    throw noRoom('There is no room for the VPS', [])
-  const place = await takePlaceAgain(db, services, host.ports, row)
+  await lockHost(db, row.host_id)
+  if (!(await hasRoomFor(db, services, row.host_id, row))) throw noRoom('There is no room for the VPS', [])
+  const place = await takePlaceAgain(db, services, row)
   const unpaid = judgeBalance(balance, row.price, 'bringing this VPS back')
   if (unpaid)
     throw fail(unpaid.code, unpaid.message, {

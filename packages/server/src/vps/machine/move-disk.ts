@@ -2,6 +2,7 @@ import { DriverError } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../../database/changes.ts'
 import { inTransaction, type Transaction } from '../../database/transaction.ts'
 import { post } from '../../ledger/post.ts'
+import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { periodsFrom } from '../billing/period-store.ts'
 import { setOrderStatus } from '../orders/order-store.ts'
@@ -20,7 +21,7 @@ export async function destroyKeepingDisk(
 ): Promise<void> {
   const { id, set_aside_as: keptId } = row
   const kept = keptId === null ? undefined : await setAside(services, row, keptId)
-  await services.driver.destroy(id)
+  await hostOf(services, row).driver.destroy(id)
   await inTransaction(services.db, async (tx) => {
     await lockVps(tx, id)
     if (keptId !== null && kept) {
@@ -34,16 +35,17 @@ export async function destroyKeepingDisk(
 }
 
 /** What became of the snapshot: the disk is kept, or there is a reason to go on without. */
-async function setAside({ keptDisks, log }: Services, { id, wanted }: VpsRow, keptId: string) {
+async function setAside(services: Services, row: VpsRow, keptId: string) {
+  const { id, wanted } = row
   try {
-    const { consistency } = await keptDisks.setAside(id, keptId)
+    const { consistency } = await hostOf(services, row).keptDisks.setAside(id, keptId)
     return { status: 'ready', consistency } as const
   } catch (error) {
     const code = error instanceof DriverError ? error.code : undefined
     // A full host gets room by what is deleted, and by nothing else.
     const isInTheWay = code === 'no_space' && wanted === 'deleted'
     if (code !== 'machine_unknown' && !isInTheWay) throw error
-    log.error({ err: error, vps: id, snapshot: keptId }, 'A disk could not be kept')
+    services.log.error({ err: error, vps: id, snapshot: keptId }, 'A disk could not be kept')
     const failure_reason = isInTheWay ? 'The host had no room for it' : 'There was no disk to keep'
     return { status: 'failed', failure_reason } as const
   }
@@ -53,7 +55,7 @@ async function setAside({ keptDisks, log }: Services, { id, wanted }: VpsRow, ke
 export async function wipeDisk(services: Services, row: VpsRow, isThere: boolean): Promise<void> {
   const { id, put_back: keptId } = row
   // Nothing is given up for a disk that cannot be read.
-  if (keptId !== null && !(await services.keptDisks.isSound(id, keptId)))
+  if (keptId !== null && !(await hostOf(services, row).keptDisks.isSound(id, keptId)))
     return giveUp(services, id, keptId, isThere)
   await destroyKeepingDisk(services, row, (tx) =>
     updateVps(tx, id, { done_disk: row.wanted_disk, done_rescue: false }),
@@ -61,8 +63,9 @@ export async function wipeDisk(services: Services, row: VpsRow, isThere: boolean
 }
 
 /** Gives a machine without a disk the kept one, and its VPS what was known of the system on it. */
-export async function putDiskBack(services: Services, id: string, keptId: string): Promise<void> {
-  await services.keptDisks.putBack(id, keptId)
+export async function putDiskBack(services: Services, before: VpsRow, keptId: string): Promise<void> {
+  const { id } = before
+  await hostOf(services, before).keptDisks.putBack(id, keptId)
   await inTransaction(services.db, async (tx) => {
     const row = await lockVps(tx, id)
     if (row.put_back !== keptId) return

@@ -1,9 +1,10 @@
 import { announce } from '../../database/changes.ts'
 import { inTransaction } from '../../database/transaction.ts'
-import { lockPlacement } from '../../platform/lock-placement.ts'
+import { lockHost } from '../../hosts/host-store.ts'
+import { randomNumber } from '../../hosts/place-machine.ts'
+import { freePort } from '../../hosts/port-pool.ts'
+import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
-import { askPorts } from '../orders/ask-host.ts'
-import { freePublicPort } from '../orders/capacity.ts'
 import { lockVps, updateVps, type VpsRow } from './vps-store.ts'
 
 /**
@@ -15,12 +16,11 @@ export async function moveSshPort(
   services: Services,
   { id, ssh_port: taken }: Pick<VpsRow, 'id' | 'ssh_port'>,
 ): Promise<boolean> {
-  const ports = await askPorts(services)
   return inTransaction(services.db, async (tx) => {
-    await lockPlacement(tx)
-    const { status, ssh_port } = await lockVps(tx, id)
-    if (status !== 'provisioning' || ssh_port !== taken) return false
-    const port = await freePublicPort(tx, services, ports)
+    const row = await lockVps(tx, id)
+    if (row.status !== 'provisioning' || row.ssh_port !== taken) return false
+    await lockHost(tx, row.host_id)
+    const port = await freePort(tx, hostOf(services, row), randomNumber(services))
     if (port === undefined) return false
     services.log.warn({ vps: id, taken, port }, 'A machine gets another port')
     await updateVps(tx, id, { ssh_port: port })

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
 import type { Services } from '../../platform/services.ts'
-import { startTestService, type TestService } from '../../process/testing.ts'
+import { startTestService, type TestService, withHost } from '../../process/testing.ts'
 import { createVpsReconciler } from './reconcile-vps.ts'
 
 /*
@@ -73,9 +73,11 @@ function mortalServices(services: Services, step: ReturnType<typeof mortal>['ste
   } as unknown as pg.Pool
   return {
     ...services,
-    driver: mortalPort(services.driver),
-    guests: mortalPort(services.guests),
-    keptDisks: mortalPort(services.keptDisks),
+    ...withHost(services, (host) => ({
+      driver: mortalPort(host.driver),
+      guests: mortalPort(host.guests),
+      keptDisks: mortalPort(host.keptDisks),
+    })),
     db,
   }
 }
@@ -358,7 +360,7 @@ test('behavior: two reconcilers at the same moment make one machine and one char
 
 test('behavior: one machine that hangs does not keep the others waiting', async () => {
   await forgetOthers()
-  const { driver } = service.services
+  const { driver } = service
   const hanging = await order('hangs')
   let release = () => {}
   const held = new Promise<void>((resolve) => {
@@ -366,13 +368,15 @@ test('behavior: one machine that hangs does not keep the others waiting', async 
   })
   const services = {
     ...service.services,
-    driver: {
-      ...driver,
-      ensure: async (spec: Parameters<VpsDriver['ensure']>[0]) => {
-        if (spec.id === hanging.id) await held
-        return driver.ensure(spec)
+    ...withHost(service.services, () => ({
+      driver: {
+        ...driver,
+        ensure: async (spec) => {
+          if (spec.id === hanging.id) await held
+          return driver.ensure(spec)
+        },
       },
-    },
+    })),
   }
   const reconciler = createVpsReconciler(services)
   const others = await Promise.all([order(), order()])
@@ -393,12 +397,15 @@ test('behavior: a steady machine is looked at now and then, not at every pass', 
   await order()
   await service.reconcile()
   let looks = 0
-  const { driver } = service.services
+  const { driver } = service
   const observe: VpsDriver['observe'] = (id) => {
     looks++
     return driver.observe(id)
   }
-  const reconciler = createVpsReconciler({ ...service.services, driver: { ...driver, observe } })
+  const reconciler = createVpsReconciler({
+    ...service.services,
+    ...withHost(service.services, () => ({ driver: { ...driver, observe } })),
+  })
   for (let pass = 0; pass < 10; pass++) {
     await reconciler.pass()
     await reconciler.idle()
@@ -412,12 +419,15 @@ test('behavior: one pass does all that is due, and what waits comes before what 
   const steady = await Promise.all(Array.from({ length: 12 }, () => order()))
   await service.reconcile()
   const looked: string[] = []
-  const { driver } = service.services
+  const { driver } = service
   const observe: VpsDriver['observe'] = (id) => {
     looked.push(id)
     return driver.observe(id)
   }
-  const reconciler = createVpsReconciler({ ...service.services, driver: { ...driver, observe } })
+  const reconciler = createVpsReconciler({
+    ...service.services,
+    ...withHost(service.services, () => ({ driver: { ...driver, observe } })),
+  })
   await reconciler.pass()
   await reconciler.idle()
   expect(new Set(looked)).toEqual(new Set(steady.map(({ id }) => id)))

@@ -7,6 +7,7 @@ import {
 import { announce } from '../../database/changes.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import type { Metrics } from '../../dispatch/read-models.ts'
+import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { handOverAtBoot, tellGuest } from '../guest/tell-guest.ts'
 import { metricsOf, type Sample } from '../meter/metrics.ts'
@@ -17,6 +18,7 @@ import { unwantNames } from '../network/rdns/rdns-store.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'
 import { destroyKeepingDisk, putDiskBack, wipeDisk } from './move-disk.ts'
 import { moveSshPort } from './move-ssh-port.ts'
+import { moveToAnotherHost } from './move-to-another-host.ts'
 import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
 import { tellChange } from './tell-change.ts'
 import { userDataPurpose } from './user-data.ts'
@@ -135,17 +137,17 @@ async function reconcileOne(
     newest: NewestUsage
     networks: ReturnType<typeof networkApplier>
   },
-  before: Pick<VpsRow, 'id' | 'done_disk'>,
+  before: Pick<VpsRow, 'id' | 'host_id' | 'done_disk'>,
   isSecondLook = false,
 ): Promise<Step['do']> {
-  const { db, driver, clock, log } = services
+  const { db, clock, log } = services
   const { samples, newest, networks } = known
   const { id } = before
-  const seen = await driver.observe(id)
+  const seen = await hostOf(services, before).driver.observe(id)
   // Read after the machine was seen, so that a wish of the meantime is not overlooked.
   const row = await vpsById(db, id)
-  // What was seen may be the machine on its old disk.
-  if (row.done_disk !== before.done_disk) return 'nothing'
+  // What was seen may be the machine on its old disk, or on a host that it was not made on.
+  if (row.done_disk !== before.done_disk || row.host_id !== before.host_id) return 'nothing'
   // A boot that was done by a process which did not live to write it down.
   const done_boot = Math.min(seen.boot ?? 0, row.wanted_boot)
   if (done_boot > row.done_boot) {
@@ -160,7 +162,7 @@ async function reconcileOne(
   })
   if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
   const isNetworkDue = !networks.isApplied(id) || row.done_network < row.wanted_network
-  if (isNetworkDue && seen.state !== 'absent' && row.wanted !== 'deleted') await networks.apply(id)
+  if (isNetworkDue && seen.state !== 'absent' && row.wanted !== 'deleted') await networks.apply(row)
   const step = planVps(row, seen, now)
   if (step.do !== 'nothing' && step.do !== 'ensure') log.info({ vps: id, step, seen: seen.state }, 'VPS')
   await take(services, row, seen, step, observation)
@@ -180,13 +182,14 @@ async function take(
 ): Promise<void> {
   const { db, clock } = services
   const { id } = row
+  const { driver } = hostOf(services, row)
   switch (step.do) {
     case 'ensure':
-      return tryToMake(services, row, () => services.driver.ensure(specOf(services, row)))
+      return tryToMake(services, row, () => driver.ensure(specOf(services, row)))
     case 'start_again':
       return tryToMake(services, row, async () => {
-        await services.driver.ensure(specOf(services, row))
-        await services.driver.power(id, 'start', row.wanted_boot)
+        await driver.ensure(specOf(services, row))
+        await driver.power(id, 'start', row.wanted_boot)
       })
     case 'power':
       return power(services, row, step.action)
@@ -196,7 +199,7 @@ async function take(
     case 'wipe':
       return wipeDisk(services, row, seen.state !== 'absent')
     case 'put_back':
-      return tryToMake(services, row, () => putDiskBack(services, id, step.disk))
+      return tryToMake(services, row, () => putDiskBack(services, row, step.disk))
     case 'destroy':
       return destroyKeepingDisk(services, row, async (tx) => {
         await freePorts(tx, id)
@@ -224,19 +227,24 @@ async function tryToMake(services: Services, row: VpsRow, make: () => Promise<vo
     await make()
   } catch (error) {
     services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
-    if (error instanceof DriverError && error.code === 'port_taken' && (await moveSshPort(services, row)))
-      return
-    const reason = error instanceof DriverError ? WHY[error.code] : 'The machine could not be made'
+    const code = error instanceof DriverError ? error.code : undefined
+    if (code === 'port_taken' && (await moveSshPort(services, row))) return
+    if (isOfHost(code) && (await moveToAnotherHost(services, row))) return
+    const reason = code ? WHY[code] : 'The machine could not be made'
     await updateVps(services.db, row.id, { attempts: row.attempts + 1, failure_reason: reason })
   }
 }
+
+/** What another host may be able to do. */
+const isOfHost = (code: DriverErrorCode | undefined) =>
+  code === 'no_space' || code === 'image_unknown' || code === 'image_not_ready' || code === 'unsupported'
 
 async function power(
   services: Services,
   row: VpsRow,
   action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset',
 ) {
-  const { driver } = services
+  const { driver } = hostOf(services, row)
   if (action === 'start') await driver.ensure(specOf(services, row))
   const isHandedOver =
     row.rescue || action === 'stop' || action === 'force_stop' ? false : await handOverAtBoot(services, row)

@@ -10,6 +10,7 @@ export type ShownVps = Pick<
   | 'os_id'
   | 'os_name'
   | 'region'
+  | 'host_id'
   | 'hostname'
   | 'ssh_host'
   | 'ssh_port'

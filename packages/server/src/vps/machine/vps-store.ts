@@ -14,6 +14,10 @@ export interface VpsRow {
   os_name: string
   image: string
   region: string
+  /** Where its machine runs. */
+  host_id: string
+  /** Hosts on which it could not be made. */
+  refused_by: string[]
   hostname: string
   vcpus: number
   memory_mb: number
@@ -77,7 +81,7 @@ export interface VpsRow {
 
 const HAS_WORK = `exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
 
-const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, region, hostname, vcpus, memory_mb, disk_gb,
+const COLUMNS = `id, account_id, order_id, product, os_id, os_name, image, region, host_id, refused_by, hostname, vcpus, memory_mb, disk_gb,
   ssh_key, ssh_host, ssh_port, ipv4, ipv6, ssh_host_public_key, ssh_host_private_key, root_password_hash,
   root_password is not null as password_available, wanted, wanted_boot, forced, status, done_boot, ssh_ready,
   failure_reason, attempts, observation, provisioning_since, price, price_hourly, cycle, auto_renew, renewer_id,
@@ -95,6 +99,7 @@ export type NewVps = Pick<
   | 'os_name'
   | 'image'
   | 'region'
+  | 'host_id'
   | 'hostname'
   | 'vcpus'
   | 'memory_mb'
@@ -160,6 +165,7 @@ export async function vpsOf(
 /** What tells whether something is to be done with a VPS. */
 const TO_DO = [
   'id',
+  'host_id',
   'status',
   'wanted',
   'ssh_ready',
@@ -246,9 +252,13 @@ export async function updateVps(
       | 'disk_gb'
       | 'hostname'
       | 'ssh_key'
+      | 'host_id'
+      | 'refused_by'
+      | 'region'
       | 'ssh_host'
       | 'ssh_port'
       | 'ipv4'
+      | 'ipv6'
       | 'ssh_host_public_key'
       | 'ssh_host_private_key'
       | 'root_password_hash'

@@ -1,4 +1,5 @@
 import type { GuestUsage } from '@coinrack/compute/ports/guest-channel.ts'
+import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { levels } from './levels.ts'
 import { type Counters, countersOf, type Used, usedSince } from './meter-delta.ts'
@@ -112,10 +113,10 @@ async function readOne(
   machine: MeteredMachine,
   known: Known,
 ): Promise<Sample | undefined> {
-  const { driver, clock, log } = services
+  const { clock, log } = services
   const { id: vpsId, vcpus, memory_mb } = machine
   try {
-    const seen = await driver.observe(vpsId)
+    const seen = await hostOf(services, machine).driver.observe(vpsId)
     const guest = seen.sshReady ? await askGuest(services, machine, known) : undefined
     const at = clock.now().getTime()
     // It is only slow: what the host sees, between two answers of its own, would look like a jump.
@@ -136,15 +137,16 @@ async function readOne(
 
 /** What the machine's own kernel says; undefined where nobody in it answers. */
 async function askGuest(
-  { guests, clock }: Services,
-  { id }: MeteredMachine,
+  services: Services,
+  machine: MeteredMachine,
   { newest, silences }: Known,
 ): Promise<GuestUsage | undefined> {
-  const now = clock.now().getTime()
+  const { id } = machine
+  const now = services.clock.now().getTime()
   const silence = silences.get(id)
   if (silence && silence.until > now) return undefined
   try {
-    const usage = await guests.usage(id)
+    const usage = await hostOf(services, machine).guests.usage(id)
     silences.delete(id)
     return usage
   } catch {

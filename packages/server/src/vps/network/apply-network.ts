@@ -1,4 +1,6 @@
+import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 import { networkOf } from './network-store.ts'
 
 const TRY_AGAIN_MS = 15_000
@@ -7,19 +9,20 @@ const TRY_AGAIN_MS = 15_000
  * Brings what is wanted of networks to the machines: after each change, and once in the life of this process, since
  * the rules of the host may be gone or come from other settings.
  */
-export function networkApplier({ db, driver, clock, log }: Services) {
+export function networkApplier(services: Services) {
+  const { db, clock, log } = services
   const applied = new Set<string>()
   const failedAt = new Map<string, number>()
 
   return {
     isApplied: (id: string) => applied.has(id),
     /** Never throws: a machine whose rules do not load is still a machine, and is tried again. */
-    async apply(id: string): Promise<void> {
+    async apply({ id, host_id }: Pick<VpsRow, 'id' | 'host_id'>): Promise<void> {
       const now = clock.now().getTime()
       if (now - (failedAt.get(id) ?? 0) < TRY_AGAIN_MS) return
       const { firewall, ports, wanted_network } = await networkOf(db, id)
       try {
-        await driver.applyNetwork(id, { firewall, ports })
+        await hostOf(services, { host_id }).driver.applyNetwork(id, { firewall, ports })
         applied.add(id)
         failedAt.delete(id)
         // Not more than was read: a change of the meantime is still to be done.

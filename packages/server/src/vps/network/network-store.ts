@@ -1,5 +1,6 @@
 import { type FirewallPolicy, type OpenPort, openPolicy } from '@coinrack/compute/ports/network-policy.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 
 export interface NetworkRow {
   firewall: FirewallPolicy
@@ -30,13 +31,15 @@ export async function setFirewallOf(tx: Transaction, id: string, firewall: Firew
   ])
 }
 
-export async function insertPort(tx: Transaction, id: string, port: OpenPort): Promise<void> {
-  await tx.query('insert into vps_port (vps_id, protocol, port, public_port) values ($1, $2, $3, $4)', [
-    id,
-    port.protocol,
-    port.port,
-    port.publicPort,
-  ])
+export async function insertPort(
+  tx: Transaction,
+  { id, host_id }: Pick<VpsRow, 'id' | 'host_id'>,
+  port: OpenPort,
+): Promise<void> {
+  await tx.query(
+    'insert into vps_port (vps_id, host_id, protocol, port, public_port) values ($1, $2, $3, $4, $5)',
+    [id, host_id, port.protocol, port.port, port.publicPort],
+  )
   await wantNetwork(tx, id)
 }
 

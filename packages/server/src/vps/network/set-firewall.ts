@@ -1,5 +1,6 @@
 import { announce } from '../../database/changes.ts'
-import { type Handler, preparedHandler } from '../../dispatch/handler.ts'
+import type { Handler } from '../../dispatch/handler.ts'
+import { hasFeature } from '../../hosts/host-store.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps } from '../machine/vps-store.ts'
 import { RECONCILE_VPS } from '../topics.ts'
@@ -7,19 +8,17 @@ import { networkOf, setFirewallOf } from './network-store.ts'
 import { firewallView, hasNetwork } from './network-view.ts'
 
 /** Writes down what is wanted; the reconciler makes it so. */
-export const setFirewall: Handler<'setFirewall'> = preparedHandler(
-  ({ services }) => services.driver.hasOwnNetworks(),
-  async ({ input, db, fail }, hasOwnNetworks) => {
-    const id = input.service_id
-    const { status } = await lockVps(db, id)
-    if (!hasNetwork(status)) throw fail('service_busy', ...stateRefusal({ id: input.service_id, status }))
-    if (!hasOwnNetworks) throw fail('network_unavailable', 'Machines here have no network of their own')
-    await setFirewallOf(db, id, {
-      defaultIn: input.default_in,
-      defaultOut: input.default_out,
-      rules: input.rules,
-    })
-    await announce(db, RECONCILE_VPS)
-    return firewallView(await networkOf(db, id))
-  },
-)
+export const setFirewall: Handler<'setFirewall'> = async ({ input, db, fail }) => {
+  const id = input.service_id
+  const { status, host_id } = await lockVps(db, id)
+  if (!hasNetwork(status)) throw fail('service_busy', ...stateRefusal({ id: input.service_id, status }))
+  if (!(await hasFeature(db, host_id, 'networks')))
+    throw fail('network_unavailable', 'Machines here have no network of their own')
+  await setFirewallOf(db, id, {
+    defaultIn: input.default_in,
+    defaultOut: input.default_out,
+    rules: input.rules,
+  })
+  await announce(db, RECONCILE_VPS)
+  return firewallView(await networkOf(db, id))
+}

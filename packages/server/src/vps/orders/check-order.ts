@@ -1,6 +1,7 @@
+import type { ImageStatus } from '@coinrack/compute/ports/vps-driver.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Call } from '../../dispatch/handler.ts'
-import type { HostFacts } from '../../platform/host-facts.ts'
+import { regionsOf } from '../../platform/machine-host.ts'
 import { offeredAmong } from '../../platform/os-images.ts'
 
 type OrderCall = Call<'orderVps'>
@@ -11,14 +12,14 @@ export type CatalogPlan = OrderCall['services']['catalog']['plans'][number]
 
 export function checkPlan({ input, services, fail }: Asked): CatalogPlan {
   const plan = services.catalog.plans.find(({ slug }) => slug === input.product)
-  const isHere = input.region === undefined || input.region === services.catalog.region
+  const isHere = input.region === undefined || regionsOf(services).includes(input.region)
   if (plan && isHere) return plan
   const where = plan ? ` in region ${input.region}` : ''
   throw fail('unknown_product', `There is no plan ${input.product}${where}`)
 }
 
-export function checkImage({ input, fail }: Asked, plan: CatalogPlan, host: HostFacts): void {
-  if (offeredAmong(host.images, plan).some(({ osId }) => osId === input.os_id)) return
+export function checkImage({ input, fail }: Asked, plan: CatalogPlan, images: readonly ImageStatus[]): void {
+  if (offeredAmong(images, plan).some(({ osId }) => osId === input.os_id)) return
   throw fail('os_not_supported', `Plan ${plan.slug} has no OS image ${input.os_id}`)
 }
 

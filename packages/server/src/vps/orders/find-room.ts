@@ -1,27 +1,42 @@
-import type { Queryable } from '../../database/transaction.ts'
-import type { HostFacts } from '../../platform/host-facts.ts'
+import type { Queryable, Transaction } from '../../database/transaction.ts'
+import { hostImages } from '../../hosts/host-images.ts'
+import { findRoom, type Placed, placeMachine, type Wanted } from '../../hosts/place-machine.ts'
 import { offeredAmong } from '../../platform/os-images.ts'
 import type { Services } from '../../platform/services.ts'
-import { fits, freeShare, noRoom } from './capacity.ts'
+import { noPlace, noRoom } from './capacity.ts'
 import type { OrderRow } from './order-store.ts'
-import { findPlace } from './take-place.ts'
+
+type Ordered = Pick<OrderRow, 'product' | 'os_id' | 'region'>
 
 /**
- * What an order begins with: its plan, its image and a place for its machine. Whoever takes the place holds the
- * placement lock; without it the answer tells only whether it is worth asking for money.
+ * What an order begins with: its plan, its image and the place of its machine, whose host is locked until the transaction ends.
  * @throws OperationError `capacity` when no machine can be placed now
  */
-export async function findRoom(
-  db: Queryable,
-  services: Services,
-  host: HostFacts,
-  order: Pick<OrderRow, 'product' | 'os_id'>,
-) {
+export async function takeRoom(tx: Transaction, services: Services, order: Ordered) {
+  const { plan, image, wanted } = await chooseSystem(tx, services, order)
+  return { plan, image, ...demandPlace(await placeMachine(tx, services, wanted)) }
+}
+
+/**
+ * The same for who only asks, before money is asked for: nothing is locked.
+ * @throws OperationError `capacity`
+ */
+export async function demandRoom(db: Queryable, services: Services, order: Ordered): Promise<void> {
+  const { wanted } = await chooseSystem(db, services, order)
+  demandPlace(await findRoom(db, services, wanted))
+}
+
+async function chooseSystem(db: Queryable, services: Services, order: Ordered) {
   const plan = services.catalog.plans.find(({ slug }) => slug === order.product)
-  const image = offeredAmong(host.images).find(({ osId }) => osId === order.os_id)
+  const image = offeredAmong(await hostImages(db)).find(({ osId }) => osId === order.os_id)
   if (!plan || !image) throw noRoom('This plan or image is no longer offered')
   if (!image.ready) throw noRoom(`The image ${image.name} is still being made ready`)
-  if (!fits(plan, await freeShare(db, services, host)))
-    throw noRoom('There is no room for a machine of this plan')
-  return { plan, image, place: await findPlace(db, services, host.ports, plan.network) }
+  const { memory_mb, disk_gb, network } = plan
+  const wanted: Wanted = { memory_mb, disk_gb, network, image: image.slug, region: order.region ?? undefined }
+  return { plan, image, wanted }
+}
+
+function demandPlace(found: Awaited<ReturnType<typeof findRoom>>): Placed {
+  if (typeof found === 'string') throw noPlace(found)
+  return found
 }

@@ -28,14 +28,16 @@ export interface OrderRow {
   created_at: Date
   expires_at: Date
   boot: 'auto' | 'cold'
+  /** Null: any. */
+  region: string | null
 }
 
 const COLUMNS =
-  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, user_data, price, price_hourly, billing_cycle, months, auto_renew, invoice_id, hold_id, failure_reason, token_id, created_at, expires_at, boot'
+  'id, account_id, status, product, os_id, hostname, ssh_key, service_id, user_data, price, price_hourly, billing_cycle, months, auto_renew, invoice_id, hold_id, failure_reason, token_id, created_at, expires_at, boot, region'
 
 export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void> {
   await tx.query(
-    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+    `insert into vps_order (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
     [
       row.id,
       row.account_id,
@@ -58,6 +60,7 @@ export async function insertOrder(tx: Transaction, row: OrderRow): Promise<void>
       row.created_at,
       row.expires_at,
       row.boot,
+      row.region,
     ],
   )
 }
@@ -77,6 +80,7 @@ export async function findAwaitingOrder(
     /** Of a quote; undefined: whatever was agreed before. */
     prices: { price: bigint; price_hourly: bigint } | undefined
     boot: OrderRow['boot']
+    region: string | undefined
     /** Whether it would be handed the same. */
     isSame(order: OrderRow): boolean
     now: Date
@@ -88,6 +92,7 @@ export async function findAwaitingOrder(
        and product = $2 and os_id = $3 and ssh_key is not distinct from $4
        and hostname = coalesce($5, 'vps-' || right(service_id, 6)) and billing_cycle = $7 and months = $8
        and ($9::bigint is null or (price = $9 and price_hourly = $10::bigint)) and boot = $11
+       and region is not distinct from $12
      order by id for update`,
     [
       wanted.accountId,
@@ -101,6 +106,7 @@ export async function findAwaitingOrder(
       wanted.prices?.price ?? null,
       wanted.prices?.price_hourly ?? null,
       wanted.boot,
+      wanted.region ?? null,
     ],
   )
   return rows.find(wanted.isSame)

@@ -3,20 +3,19 @@ import { Invoice } from '@coinrack/contract/invoices.ts'
 import { announce } from '../../database/changes.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import { type Call, type CallToPrepare, type Handler, preparedHandler } from '../../dispatch/handler.ts'
+import { hostImages } from '../../hosts/host-images.ts'
 import { checkAutoRenew, mayAutoRenew } from '../../ledger/auto-renew.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import { balanceNow } from '../../ledger/balance-view.ts'
 import { checkBudget } from '../../ledger/budget.ts'
 import { judgeBalance } from '../../ledger/judge-balance.ts'
 import { OperationError, PAY_INVOICE, SIGN_OR_PAY_INVOICE } from '../../platform/errors.ts'
-import type { HostFacts } from '../../platform/host-facts.ts'
 import { checkSshKey } from '../machine/check-ssh-key.ts'
 import { newRootPassword } from '../machine/root-password.ts'
 import { checkUserData, userDataPurpose } from '../machine/user-data.ts'
 import { RECONCILE_VPS } from '../topics.ts'
-import { askHost } from './ask-host.ts'
 import { type CatalogPlan, checkImage, checkPlan, checkPrice } from './check-order.ts'
-import { findRoom } from './find-room.ts'
+import { demandRoom } from './find-room.ts'
 import {
   countUnpaidOrders,
   findAwaitingOrder,
@@ -43,24 +42,19 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
   async (call) => {
     const { input, services } = call
     const plan = checkPlan(call)
-    const host = await askHost(services)
-    checkImage(call, plan, host)
     const quoted = atQuotedPrice(call, plan)
-    return {
-      plan: quoted,
-      host,
-      password: input.dry_run ? undefined : await newRootPassword(services.random),
-    }
+    return { plan: quoted, password: input.dry_run ? undefined : await newRootPassword(services.random) }
   },
   async (call, { plan, ...prepared }) => {
     const { input, caller, db, services } = call
+    checkImage(call, plan, await hostImages(db))
     const sshKey =
       input.ssh_key === undefined ? null : await checkSshKey(db, caller.accountId, input.ssh_key, call.fail)
     const userData = checkUserData(input.user_data, call.fail)
     // Orders of one account run one after the other: each sees what the others left of the balance.
     const balance = await lockBalance(db, caller.accountId)
     const autoRenew = await checkRenewal(call)
-    if (input.dry_run) return quote(call, prepared.host, plan)
+    if (input.dry_run) return quote(call, plan)
 
     const now = services.clock.now()
     const awaiting = await findAwaitingOrder(db, {
@@ -73,6 +67,7 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
       months: input.months,
       prices: input.quote_id === undefined ? undefined : plan,
       boot: input.boot,
+      region: input.region,
       isSame: ({ user_data, service_id }) =>
         userData === (user_data ? services.sealer.open(user_data, userDataPurpose(service_id)) : undefined),
       now,
@@ -89,7 +84,7 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
     const spender = spenderOf(db, order)
     if (spender) await checkBudget(db, { ...spender, amount: orderTotal(order), at: now })
     const unpaid = judgeBalance(balance, orderTotal(order), 'this order')
-    if (unpaid) return refuseUnpaid(call, prepared.host, order, !awaiting, unpaid)
+    if (unpaid) return refuseUnpaid(call, order, !awaiting, unpaid)
 
     if (!awaiting) await insertOrder(db, order)
     await startOrder(db, services, prepared, order)
@@ -136,6 +131,7 @@ function newOrder(
         : services.sealer.seal(input.user_data, userDataPurpose(serviceId)),
     price: plan.price,
     price_hourly: plan.price_hourly,
+    region: input.region ?? null,
     billing_cycle: input.billing_cycle,
     months: input.months,
     invoice_id: null,
@@ -149,11 +145,11 @@ function newOrder(
 }
 
 /** What the order would cost and whether it could be placed now. Nothing is written. */
-async function quote(call: OrderCall, host: HostFacts, plan: CatalogPlan) {
+async function quote(call: OrderCall, plan: CatalogPlan) {
   const { caller, db, services } = call
   const order = newOrder(call, plan, null, services.clock.now())
   checkPrice(call, orderTotal(order))
-  await findRoom(db, services, host, order)
+  await demandRoom(db, services, order)
   return {
     ...orderView(order),
     status: 'quote' as const,
@@ -172,13 +168,12 @@ async function quote(call: OrderCall, host: HostFacts, plan: CatalogPlan) {
  */
 async function refuseUnpaid(
   { input, db, services, fail }: OrderCall,
-  host: HostFacts,
   order: OrderRow,
   isNew: boolean,
   unpaid: NonNullable<ReturnType<typeof judgeBalance>>,
 ): Promise<never> {
   if (input.create_invoice && isNew) await checkUnpaidOrders(db, services, order.account_id)
-  await findRoom(db, services, host, order)
+  await demandRoom(db, services, order)
   const invoice = input.create_invoice ? await invoiceOf(db, services, order, isNew) : null
   const terms =
     invoice &&

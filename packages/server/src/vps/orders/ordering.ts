@@ -2,7 +2,6 @@ import type { Ordering } from '../../platform/seams.ts'
 import { renewedService, renewService } from '../billing/renew-service.ts'
 import { renewFromBalance } from '../billing/renew-vps.ts'
 import { lockVps } from '../machine/vps-store.ts'
-import { roomFor, taken } from './capacity.ts'
 import { failOrder } from './fail-order.ts'
 import { cancelUnpaidOrder } from './order-store.ts'
 import { orderVps } from './order-vps.ts'
@@ -31,6 +30,4 @@ export const ordering: Ordering = {
   summary,
   chargesOfThoseDue,
   hasPaid,
-  roomFor,
-  taken,
 }

@@ -1,7 +1,7 @@
 import { announce } from '../../database/changes.ts'
 import type { Ordering } from '../../platform/seams.ts'
 import { RECONCILE_VPS } from '../topics.ts'
-import { findRoom } from './find-room.ts'
+import { demandRoom } from './find-room.ts'
 import { lockOrder, orderById } from './order-store.ts'
 import { startOrder } from './start-order.ts'
 
@@ -21,7 +21,7 @@ export const payFromBalance: Ordering['payFromBalance'] = async (
 }
 
 /** Before money for it is asked for. */
-export const checkRoom: Ordering['checkRoom'] = async (db, services, { host }, orderId) => {
+export const checkRoom: Ordering['checkRoom'] = async (db, services, orderId) => {
   const order = await orderById(db, orderId)
-  if (order?.status === 'awaiting_payment') await findRoom(db, services, host, order)
+  if (order?.status === 'awaiting_payment') await demandRoom(db, services, order)
 }

@@ -1,11 +1,11 @@
 import type { Call } from '../../dispatch/handler.ts'
+import { hostImages } from '../../hosts/host-images.ts'
 import { OperationError } from '../../platform/errors.ts'
 import type { Ordering } from '../../platform/seams.ts'
 import { checkSshKey } from '../machine/check-ssh-key.ts'
 import { checkUserData } from '../machine/user-data.ts'
-import { askHost } from './ask-host.ts'
 import { checkImage, checkPlan, checkPrice } from './check-order.ts'
-import { findRoom } from './find-room.ts'
+import { demandRoom } from './find-room.ts'
 
 /** No account has this one: a stored SSH key is nobody's. */
 const NOBODY = ''
@@ -18,8 +18,7 @@ export const priceOfOrder: Ordering['priceOfOrder'] = async (services, db, input
   const plan = checkPlan(asked)
   if (input.quote_id !== undefined)
     fail('quote_invalid', 'Quotes are for accounts; the terms of a 402 hold without one')
-  const host = await askHost(services)
-  checkImage(asked, plan, host)
+  checkImage(asked, plan, await hostImages(db))
   if (input.ssh_key !== undefined) await checkSshKey(db, NOBODY, input.ssh_key, fail)
   checkUserData(input.user_data, fail)
   const total =
@@ -27,6 +26,6 @@ export const priceOfOrder: Ordering['priceOfOrder'] = async (services, db, input
       ? plan.price_hourly * BigInt(input.hours)
       : plan.price * BigInt(input.months)
   checkPrice(asked, total)
-  await findRoom(db, services, host, { product: plan.slug, os_id: input.os_id })
+  await demandRoom(db, services, { product: plan.slug, os_id: input.os_id, region: input.region ?? null })
   return total
 }

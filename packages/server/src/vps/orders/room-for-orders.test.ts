@@ -2,7 +2,7 @@ import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { snapshot } from '../../database/testing.ts'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
-import { startTestService, type TestService } from '../../process/testing.ts'
+import { startTestService, type TestService, withHost } from '../../process/testing.ts'
 import { billVps } from '../billing/bill-vps.ts'
 
 let service: TestService
@@ -24,10 +24,12 @@ const order = (body: object = {}, by = token) =>
   service.ask('POST', '/orders', { token: by, body: { product: 'nano', os_id: 1, ...body } })
 /** With only these ports to give. */
 async function withPorts<T>(from: number, to: number, work: () => Promise<T>): Promise<T> {
-  const { config } = service.services
-  service.services.config = { ...config, sshPorts: { from, to } }
+  const { hosts } = service.services
+  service.services.hosts = withHost({ hosts }, ({ network }) => ({
+    network: { ...network, sshPorts: { from, to } },
+  })).hosts
   return work().finally(() => {
-    service.services.config = config
+    service.services.hosts = hosts
   })
 }
 const get = async (path: string, by = token) => (await service.ask('GET', path, { token: by })).body
@@ -71,11 +73,8 @@ describe('before anything is held', () => {
 
   /** With so little memory to give that no plan fits. */
   async function withFullHost<T>(work: () => Promise<T>): Promise<T> {
-    const { driver } = service.services
-    service.services.driver = { ...driver, capacity: async () => ({ vcpus: 8, memoryMb: 400, diskGb: 500 }) }
-    return work().finally(() => {
-      service.services.driver = driver
-    })
+    await service.hostSays({ capacity: { vcpus: 8, memoryMb: 400, diskGb: 500 } })
+    return work().finally(() => service.hostSays())
   }
 
   test.each([{ dry_run: false }, { dry_run: true }])('error: 503 when the host is full, %j', async (body) => {
@@ -109,14 +108,10 @@ describe('before anything is held', () => {
   })
 
   test('error: 503 when the image is not ready, also for a balance that covers nothing', async () => {
-    const { driver } = service.services
     const { token: poor } = await service.customer()
-    service.services.driver = {
-      ...driver,
-      images: async () => [{ slug: 'debian-12', state: 'building', detail: 'Unpacking' }],
-    }
+    await service.hostSays({ images: [{ slug: 'debian-12', state: 'building', detail: 'Unpacking' }] })
     const { status, body } = await order({}, poor)
-    service.services.driver = driver
+    await service.hostSays()
     expect([status, body.code]).toEqual([503, 'capacity'])
   })
 
@@ -134,8 +129,10 @@ describe('before anything is held', () => {
   test('behavior: ports that lead to machines of another service are passed over', async () => {
     const from = await freePort({ to: 21_990 })
     for (let port = from; port < from + 5; port++) service.driver.portsOfOthers.add(port)
+    await service.observeHosts()
     const { body } = await withPorts(from, from + 5, () => order())
     service.driver.portsOfOthers.clear()
+    await service.observeHosts()
     expect(body.service.ssh_port).toBe(from + 5)
   })
 
@@ -144,11 +141,10 @@ describe('before anything is held', () => {
     const { rows } = await service.services.db.query<{ memory: bigint }>(
       'select coalesce(sum(memory_mb), 0)::bigint as memory from vps where machine_gone_at is null',
     )
-    const { driver } = service.services
     const memoryMb = Number(rows[0]!.memory) + 2 * 512 + 100
-    service.services.driver = { ...driver, capacity: async () => ({ vcpus: 8, memoryMb, diskGb: 100_000 }) }
+    await service.hostSays({ capacity: { vcpus: 8, memoryMb, diskGb: 100_000 } })
     const all = await Promise.all(buyers.map(({ token: by }) => order({}, by)))
-    service.services.driver = driver
+    await service.hostSays()
     expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 503, 503, 503, 503, 503, 503])
     const balances = await Promise.all(buyers.map(({ token: by }) => balanceOf(by)))
     expect(balances.filter(({ held }) => held === '3.00')).toHaveLength(2)

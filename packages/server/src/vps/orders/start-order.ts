@@ -1,14 +1,13 @@
 import type { Transaction } from '../../database/transaction.ts'
+import { nextIpv6 } from '../../hosts/address-pool.ts'
 import { mayAutoRenew } from '../../ledger/auto-renew.ts'
 import { placeHold } from '../../ledger/hold.ts'
 import type { OrderPreparation } from '../../platform/host-facts.ts'
-import { lockPlacement } from '../../platform/lock-placement.ts'
 import { recordEvent } from '../../platform/record-event.ts'
 import type { Services } from '../../platform/services.ts'
-import { nextIpv6 } from '../machine/own-address.ts'
 import { makeSshHostKey } from '../machine/ssh-host-key.ts'
 import { insertVps } from '../machine/vps-store.ts'
-import { findRoom } from './find-room.ts'
+import { takeRoom } from './find-room.ts'
 import { forgetOrderUserData, liveVpsOf, type OrderRow, orderTotal, setOrderStatus } from './order-store.ts'
 
 /**
@@ -21,15 +20,14 @@ import { forgetOrderUserData, liveVpsOf, type OrderRow, orderTotal, setOrderStat
 export async function startOrder(
   tx: Transaction,
   services: Services,
-  { host, password }: OrderPreparation,
+  { password }: OrderPreparation,
   order: OrderRow,
 ): Promise<void> {
-  const { catalog, clock, newId, random, sealer } = services
+  const { clock, newId, random, sealer } = services
   if (!password) throw new Error('An order cannot begin without a password of root')
-  // Before the lock that all orders wait for.
+  // Before the lock that all orders of a host wait for.
   const hostKey = makeSshHostKey(random)
-  await lockPlacement(tx)
-  const { plan, image, place } = await findRoom(tx, services, host, order)
+  const { plan, image, place, host, features } = await takeRoom(tx, services, order)
 
   const now = clock.now()
   const holdId = newId('hold')
@@ -51,14 +49,14 @@ export async function startOrder(
     os_id: order.os_id,
     os_name: image.name,
     image: image.slug,
-    region: catalog.region,
+    region: host.region,
     hostname: order.hostname,
     vcpus: plan.vcpus,
     memory_mb: plan.memory_mb,
     disk_gb: plan.disk_gb,
     ssh_key: order.ssh_key,
     ...place,
-    ipv6: await nextIpv6(tx, services, host),
+    ipv6: await nextIpv6(tx, host.network, features),
     ssh_host_public_key: hostKey.publicKey,
     ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${order.service_id}`),
     root_password: sealer.seal(password.plain, `root-password:${order.service_id}`),

@@ -1,6 +1,8 @@
 import { DriverError } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../../database/changes.ts'
+import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
+import { vpsById } from '../machine/vps-store.ts'
 import { nextStatus, type SnapshotOutcome, workOf } from './snapshot-state.ts'
 import {
   expireSnapshots,
@@ -52,7 +54,7 @@ export function createSnapshotReconciler(services: Services): SnapshotReconciler
 }
 
 async function workOn(services: Services, row: SnapshotRow): Promise<void> {
-  const { db, snapshots, log } = services
+  const { db, log } = services
   const { id, vps_id, status } = row
   try {
     const consistency = await doWork(services, row)
@@ -69,14 +71,18 @@ async function workOn(services: Services, row: SnapshotRow): Promise<void> {
     const attempts = row.attempts + 1
     const next = nextStatus(status, outcome, attempts)
     // Whatever was made of it is not left behind.
-    if (next === 'failed') await snapshots.remove(vps_id, id)
+    if (next === 'failed') await (await hostOfSnapshot(services, row)).snapshots.remove(vps_id, id)
     await setSnapshot(db, id, status, { status: next, failure_reason: reason, attempts })
   }
   await announce(db, vps_id)
 }
 
-async function doWork(services: Services, { id, vps_id, status, reason, include_memory }: SnapshotRow) {
-  const { snapshots, keptDisks } = services
+const hostOfSnapshot = async (services: Services, { vps_id }: SnapshotRow) =>
+  hostOf(services, await vpsById(services.db, vps_id))
+
+async function doWork(services: Services, row: SnapshotRow) {
+  const { id, vps_id, status, reason, include_memory } = row
+  const { snapshots, keptDisks } = await hostOfSnapshot(services, row)
   switch (workOf[status]) {
     case 'take':
       return (await snapshots.take(vps_id, id, { memory: include_memory })).consistency

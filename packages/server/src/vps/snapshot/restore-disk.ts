@@ -1,5 +1,4 @@
 import type { Call } from '../../dispatch/handler.ts'
-import type { HostFacts } from '../../platform/host-facts.ts'
 import { beginPaidPeriod } from '../machine/bring-back.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { tellChange } from '../machine/tell-change.ts'
@@ -11,11 +10,9 @@ import { untilSettled } from './want-change.ts'
 
 /**
  * Wants a kept disk to be the one of its VPS again. A VPS that was cancelled is brought back and paid for.
- * @param host undefined when its machine was still there a moment ago
  */
 export async function restoreDisk(
   call: Call<'restoreSnapshot'>,
-  host: HostFacts | undefined,
   row: VpsRow,
   snapshot: SnapshotRow,
 ): Promise<SnapshotRow> {
@@ -23,14 +20,14 @@ export async function restoreDisk(
   const { id } = row
   if (row.put_back === snapshot.id) return snapshot
   const isGone = row.wanted === 'deleted'
-  const isBeingDeleted = isGone && (!row.machine_gone_at || !host)
+  const isBeingDeleted = isGone && !row.machine_gone_at
   const isBusy = row.set_aside_as !== null || row.put_back !== null || isBeingDeleted
   if (isBusy || !['active', 'stopped', 'reinstalling', 'deleted'].includes(row.status))
     throw fail('service_busy', ...stateRefusal(row, `The VPS is ${isGone ? 'being deleted' : row.status}`))
   if (!canBeRestored(snapshot.status))
     throw fail('snapshot_busy', `The snapshot is ${snapshot.status}`, untilSettled(id))
 
-  if (isGone) await beginPaidPeriod(call, host!, row, snapshot)
+  if (isGone) await beginPaidPeriod(call, row, snapshot)
   await setSnapshot(db, snapshot.id, 'ready', { status: 'restoring', failure_reason: null })
   await updateVps(db, id, {
     put_back: snapshot.id,

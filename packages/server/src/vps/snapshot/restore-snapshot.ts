@@ -1,7 +1,6 @@
 import { announce } from '../../database/changes.ts'
-import { type Handler, preparedHandler } from '../../dispatch/handler.ts'
-import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
-import { askHost } from '../orders/ask-host.ts'
+import type { Handler } from '../../dispatch/handler.ts'
+import { lockVps, updateVps } from '../machine/vps-store.ts'
 import { RECONCILE_VPS } from '../topics.ts'
 import { restoreDisk } from './restore-disk.ts'
 import { canBeRestored } from './snapshot-state.ts'
@@ -9,27 +8,21 @@ import { lockSnapshot } from './snapshot-store.ts'
 import { snapshotView } from './snapshot-view.ts'
 import { wantChange } from './want-change.ts'
 
-export const restoreSnapshot: Handler<'restoreSnapshot'> = preparedHandler(
-  async ({ input, db, services }) => {
-    const { machine_gone_at, ssh_port } = await vpsById(db, input.service_id)
-    return machine_gone_at ? askHost(services, [ssh_port]) : undefined
-  },
-  async (call, host) => {
-    const { input, db } = call
-    const id = input.service_id
-    const row = await lockVps(db, id)
-    const kept = await lockSnapshot(db, id, input.snapshot_id)
-    if (kept && kept.reason !== null) {
-      const snapshot = await restoreDisk(call, host, row, kept)
-      await announce(db, id)
-      await announce(db, RECONCILE_VPS)
-      return { snapshot: snapshotView(snapshot) }
-    }
-    const { snapshot } = await wantChange(db, id, input.snapshot_id, 'restoring', canBeRestored)
-    // Memory that is restored runs, whatever was wanted before.
-    if (snapshot.include_memory) await updateVps(db, id, { wanted: 'running', forced: false })
-    await updateVps(db, id, { ssh_ready: false })
+export const restoreSnapshot: Handler<'restoreSnapshot'> = async (call) => {
+  const { input, db } = call
+  const id = input.service_id
+  const row = await lockVps(db, id)
+  const kept = await lockSnapshot(db, id, input.snapshot_id)
+  if (kept && kept.reason !== null) {
+    const snapshot = await restoreDisk(call, row, kept)
+    await announce(db, id)
     await announce(db, RECONCILE_VPS)
     return { snapshot: snapshotView(snapshot) }
-  },
-)
+  }
+  const { snapshot } = await wantChange(db, id, input.snapshot_id, 'restoring', canBeRestored)
+  // Memory that is restored runs, whatever was wanted before.
+  if (snapshot.include_memory) await updateVps(db, id, { wanted: 'running', forced: false })
+  await updateVps(db, id, { ssh_ready: false })
+  await announce(db, RECONCILE_VPS)
+  return { snapshot: snapshotView(snapshot) }
+}

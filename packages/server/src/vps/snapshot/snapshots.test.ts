@@ -1,8 +1,7 @@
-import type { VpsSnapshots } from '@coinrack/compute/ports/snapshot.ts'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Services } from '../../platform/services.ts'
-import { startTestService, type TestService } from '../../process/testing.ts'
+import { startTestService, type TestService, withHost } from '../../process/testing.ts'
 import { createSnapshotReconciler } from './reconcile-snapshots.ts'
 
 let service: TestService
@@ -185,15 +184,18 @@ function mortal(dieAt: number, when: 'before' | 'after') {
     if (isLast) throw new Killed()
     return result
   }
-  const { db, snapshots } = service.services
+  const { snapshots } = service
+  const { db } = service.services
   const services: Services = {
     ...service.services,
-    snapshots: {
-      take: (...args) => step(() => snapshots.take(...args)),
-      restore: (...args) => step(() => snapshots.restore(...args)),
-      remove: (...args) => step(() => snapshots.remove(...args)),
-      list: (...args) => snapshots.list(...args),
-    } satisfies VpsSnapshots,
+    ...withHost(service.services, () => ({
+      snapshots: {
+        take: (...args) => step(() => snapshots.take(...args)),
+        restore: (...args) => step(() => snapshots.restore(...args)),
+        remove: (...args) => step(() => snapshots.remove(...args)),
+        list: (...args) => snapshots.list(...args),
+      },
+    })),
     db: {
       query: (...args: never[]) => step(() => (db.query as (...a: never[]) => Promise<unknown>)(...args)),
     } as unknown as pg.Pool,

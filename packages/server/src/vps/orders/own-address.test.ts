@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chooseAddress } from '../../hosts/address-pool.ts'
 import { startTestService, type TestService } from '../../process/testing.ts'
-import { chooseAddress } from './own-address.ts'
 
 describe('the address for the next machine', () => {
   const pool = ['198.18.0.1', '198.18.0.2', '198.18.0.3']

@@ -1,8 +1,7 @@
 import { networkInterfaces } from 'node:os'
-import type { Queryable, Transaction } from '../../database/transaction.ts'
-import type { HostRoom } from '../../platform/host-facts.ts'
-import { addressesIn } from '../../platform/ipv4.ts'
-import type { Services } from '../../platform/services.ts'
+import type { Queryable, Transaction } from '../database/transaction.ts'
+import { addressesIn } from '../platform/ipv4.ts'
+import type { HostNetwork } from '../platform/machine-host.ts'
 
 /** What was given to machines of an address. */
 export interface AddressUse {
@@ -28,21 +27,21 @@ export function chooseAddress(pool: string[], used: AddressUse[]): string | unde
 }
 
 /** Of the pool, without what this host and its router have for themselves. */
-function pool({ addressPool, addressGateway }: Services['config']): string[] {
+function pool({ addressPool, addressGateway }: HostNetwork): string[] {
   const own = Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address))
   const reserved = new Set([addressGateway, ...own])
   return addressesIn(addressPool).filter((address) => !reserved.has(address))
 }
 
-/** An address that no machine has. Whoever takes it holds the placement lock until that is written down. */
-export async function freeAddress(db: Queryable, { config }: Services): Promise<string | undefined> {
-  if (config.addressPool.length === 0) return undefined
-  return chooseAddress(pool(config), await usesOf(db))
+/** An address that no machine has. Whoever takes it holds the lock of the host until that is written down. */
+export async function freeAddress(db: Queryable, network: HostNetwork): Promise<string | undefined> {
+  if (network.addressPool.length === 0) return undefined
+  return chooseAddress(pool(network), await usesOf(db))
 }
 
 /** Whether a machine can have this address of the pool now. */
-export async function isFreeAddress(db: Queryable, { config }: Services, address: string): Promise<boolean> {
-  const present = pool(config).filter((other) => other === address)
+export async function isFreeAddress(db: Queryable, network: HostNetwork, address: string): Promise<boolean> {
+  const present = pool(network).filter((other) => other === address)
   return chooseAddress(present, await usesOf(db)) !== undefined
 }
 
@@ -57,13 +56,13 @@ async function usesOf(db: Queryable): Promise<AddressUse[]> {
 /** An IPv6 address that no machine had before; null where there are none to give. */
 export async function nextIpv6(
   tx: Transaction,
-  { config }: Services,
-  { hasOwnNetworks }: HostRoom,
+  { ipv6Prefix }: HostNetwork,
+  features: readonly string[],
 ): Promise<string | null> {
-  if (config.ipv6Prefix === undefined || !hasOwnNetworks) return null
+  if (ipv6Prefix === undefined || !features.includes('networks')) return null
   const { rows } = await tx.query<{ ipv6: string }>(
     `select host($1::inet + nextval('vps_ipv6_number')) as ipv6`,
-    [config.ipv6Prefix],
+    [ipv6Prefix],
   )
   return rows[0]!.ipv6
 }

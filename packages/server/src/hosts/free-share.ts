@@ -1,0 +1,74 @@
+import type { Queryable } from '../database/transaction.ts'
+import type { Services } from '../platform/services.ts'
+import { type Candidate, fits, type Share } from './choose-host.ts'
+
+/**
+ * What machines and sandboxes have taken of each host, those that are wanted and not there yet included. A paused sandbox
+ * takes its disk alone; processors and memory of sandboxes count for less where the operator promises them more than once.
+ */
+const TAKEN = `
+select host_id, sum(memory_mb) as memory_mb, sum(disk_gb) as disk_gb from (
+  select host_id, memory_mb::float8, disk_gb::float8 from vps where machine_gone_at is null
+  union all
+  select host_id, case when state in ('starting', 'running') or wanted = 'running' then memory_mb::float8 / $1 else 0 end, disk_gb
+  from sandbox where gone_at is null
+) there group by host_id`
+
+type Overcommit = Pick<Services, 'config'>
+
+/** What machines and sandboxes have taken of a host together. */
+export async function takenOf(db: Queryable, { config }: Overcommit, hostId: string): Promise<Share> {
+  const { rows } = await db.query<Share>(
+    `select memory_mb, disk_gb from (${TAKEN}) taken where host_id = $2`,
+    [config.sandboxOvercommit, hostId],
+  )
+  return rows[0] ?? { memory_mb: 0, disk_gb: 0 }
+}
+
+/** What has to be so of a host for a machine. Undefined: whatever it is. */
+export interface Demand {
+  region?: string | undefined
+  /** A slug of an image that is ready there. */
+  image?: string | undefined
+  /** Only this one. */
+  hostId?: string | undefined
+  /** Also one that is draining: the machine is there already. */
+  isThere?: boolean
+}
+
+/** The hosts that may get a machine now, with what is left of each. */
+export async function candidates(
+  db: Queryable,
+  { config }: Overcommit,
+  demand: Demand = {},
+): Promise<(Candidate & { features: string[] })[]> {
+  const { rows } = await db.query<Candidate & { features: string[] }>(
+    `select host.id, host.region, host.features, host.memory_mb - coalesce(taken.memory_mb, 0) as memory_mb,
+       host.disk_gb - coalesce(taken.disk_gb, 0) as disk_gb
+     from host left join (${TAKEN}) taken on taken.host_id = host.id
+     where host.memory_mb is not null and host.trouble is null
+       and (host.state = 'open' or $5) and ($4::text is null or host.id = $4)
+       and ($2::text is null or host.region = $2)
+       and ($3::text is null or host.images @> jsonb_build_array(jsonb_build_object('slug', $3, 'state', 'ready')))
+     order by host.id`,
+    [
+      config.sandboxOvercommit,
+      demand.region ?? null,
+      demand.image ?? null,
+      demand.hostId ?? null,
+      demand.isThere ?? false,
+    ],
+  )
+  return rows
+}
+
+/** Whether a host has so much left for what is there already: also one that is draining. */
+export async function hasRoomFor(
+  db: Queryable,
+  services: Overcommit,
+  hostId: string,
+  more: Share,
+): Promise<boolean> {
+  const [host] = await candidates(db, services, { hostId, isThere: true })
+  return host !== undefined && fits(more, host)
+}

@@ -1,0 +1,106 @@
+import type { HostFeatures, HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
+import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { MachineHost } from '../platform/machine-host.ts'
+
+export type HostState = 'open' | 'draining'
+
+/** What is known of a host. The sizes are null until it has answered for the first time. */
+export interface HostRow {
+  id: string
+  kind: string
+  region: string
+  state: HostState
+  vcpus: number | null
+  memory_mb: number | null
+  disk_gb: number | null
+  features: string[]
+  seen_at: Date | null
+  trouble: string | null
+}
+
+const COLUMNS = 'id, kind, region, state, vcpus, memory_mb, disk_gb, features, seen_at, trouble'
+
+export async function hostRows(db: Queryable): Promise<HostRow[]> {
+  const { rows } = await db.query<HostRow>(`select ${COLUMNS} from host order by id`)
+  return rows
+}
+
+/** Writes down which hosts there are: one that has said nothing yet can already be named. */
+export async function registerHosts(db: Queryable, hosts: Iterable<MachineHost>): Promise<void> {
+  for (const { id, kind, region } of hosts)
+    await db.query('insert into host (id, kind, region) values ($1, $2, $3) on conflict (id) do nothing', [
+      id,
+      kind,
+      region,
+    ])
+}
+
+/** Writes down what a host said of itself. It was open before anybody had heard of it. */
+export async function saveInventory(
+  db: Queryable,
+  { id, kind, region }: Pick<MachineHost, 'id' | 'kind' | 'region'>,
+  { capacity, features, images, usedPorts }: HostInventory,
+  at: Date,
+): Promise<void> {
+  await db.query(
+    `insert into host (id, kind, region, vcpus, memory_mb, disk_gb, features, images, used_ports, seen_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     on conflict (id) do update set kind = $2, region = $3, vcpus = $4, memory_mb = $5, disk_gb = $6, features = $7,
+       images = $8, used_ports = $9, seen_at = $10, trouble = null`,
+    [
+      id,
+      kind,
+      region,
+      capacity.vcpus,
+      capacity.memoryMb,
+      capacity.diskGb,
+      Object.entries(features).flatMap(([name, has]) => (has ? [name] : [])),
+      JSON.stringify(images),
+      usedPorts,
+      at,
+    ],
+  )
+}
+
+/** Writes down why a host could not be asked: until it answers again, nothing is placed on it. */
+export async function saveTrouble(
+  db: Queryable,
+  { id, kind, region }: Pick<MachineHost, 'id' | 'kind' | 'region'>,
+  trouble: string,
+): Promise<void> {
+  await db.query(
+    `insert into host (id, kind, region, trouble) values ($1, $2, $3, $4)
+     on conflict (id) do update set trouble = $4`,
+    [id, kind, region, trouble],
+  )
+}
+
+/** Whether machines of a host can have something. */
+export async function hasFeature(db: Queryable, id: string, feature: keyof HostFeatures): Promise<boolean> {
+  const { rowCount } = await db.query('select from host where id = $1 and $2 = any (features)', [id, feature])
+  return rowCount === 1
+}
+
+/** @returns false when there is no such host */
+export async function setHostState(db: Queryable, id: string, state: HostState): Promise<boolean> {
+  const { rowCount } = await db.query('update host set state = $2 where id = $1', [id, state])
+  return rowCount === 1
+}
+
+/** No host has this image any more, until one says that it does. */
+export async function forgetImage(db: Queryable, slug: string): Promise<void> {
+  await db.query(
+    `update host set images = (
+       select coalesce(jsonb_agg(image), '[]') from jsonb_array_elements(images) image where image ->> 'slug' <> $1
+     )`,
+    [slug],
+  )
+}
+
+/** Any number: with that of a host it is the lock of whoever places something there. */
+const PLACEMENT_LOCK = 7_266_343
+
+/** Places one at a time on a host, on all replicas, until the transaction or its savepoint ends. */
+export async function lockHost(tx: Transaction, hostId: string): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1, hashtext($2))', [PLACEMENT_LOCK, hostId])
+}

@@ -1,0 +1,44 @@
+import type { HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
+import type { MachineHost } from '../platform/machine-host.ts'
+import type { Services } from '../platform/services.ts'
+import { saveInventory, saveTrouble } from './host-store.ts'
+import { reapOrphans } from './reap-orphans.ts'
+
+/** A host that has not answered by then is not relied on until it does. */
+const ANSWER_MS = 20_000
+
+/**
+ * Asks a host what it is and has, and writes it down: requests read that, and never ask. Takes no input; of several
+ * answers the last one holds. A host that fails is one on which nothing is placed.
+ */
+export async function observeHost(
+  { db, clock, log }: Pick<Services, 'db' | 'clock' | 'log'>,
+  host: MachineHost,
+  { answerMs = ANSWER_MS } = {},
+): Promise<void> {
+  let inventory: HostInventory
+  try {
+    inventory = await answerWithin(answerMs, host.driver.inventory())
+  } catch (error) {
+    log.warn(
+      { err: error, host: host.id },
+      'A host did not say what it has; nothing is placed on it until it does',
+    )
+    return saveTrouble(db, host, (error as Error).message)
+  }
+  await saveInventory(db, host, inventory, clock.now())
+  await reapOrphans({ db, clock, log }, host, inventory.machines)
+}
+
+async function answerWithin<T>(milliseconds: number, answer: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => late.reject(new Error(`It did not answer within ${milliseconds / 1000} seconds`)),
+    milliseconds,
+  )
+  try {
+    return await Promise.race([answer, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

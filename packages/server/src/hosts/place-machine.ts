@@ -1,0 +1,127 @@
+import type { Queryable, Transaction } from '../database/transaction.ts'
+import { hostOf, type MachineHost } from '../platform/machine-host.ts'
+import type { Services } from '../platform/services.ts'
+import { freeAddress } from './address-pool.ts'
+import { type Candidate, chooseHost, fits, type Share } from './choose-host.ts'
+import { candidates, type Demand } from './free-share.ts'
+import { lockHost } from './host-store.ts'
+import { freePort } from './port-pool.ts'
+
+const SSH_PORT = 22
+
+/** Where a machine is reached: at an address of its own, or at a port of its host's. */
+export interface Place {
+  host_id: string
+  ssh_host: string
+  ssh_port: number
+  ipv4: string | null
+}
+
+/** What a machine needs of the host that it is placed on. */
+export interface Wanted extends Share, Demand {
+  network: 'nat' | 'dedicated'
+  /** Hosts that turned out to be no use. */
+  except?: readonly string[]
+}
+
+export type Placing = Pick<Services, 'config' | 'hosts' | 'random'>
+type Host = Candidate & { features: string[] }
+
+/** Why no machine can be placed. */
+export type NoPlace = 'no_room' | 'no_port' | 'no_address'
+
+export interface Placed {
+  place: Place
+  host: MachineHost
+  features: readonly string[]
+}
+
+/**
+ * Places a machine, and holds the lock of its host until the transaction ends: whoever wants the place writes it down in that.
+ * The choice is made of what is known without a lock, and looked at again with it; a host that is full by then is left, and
+ * its lock given back, before the next one is tried, so that nobody waits for a host while holding another.
+ */
+export async function placeMachine(
+  tx: Transaction,
+  services: Placing,
+  wanted: Wanted,
+): Promise<Placed | NoPlace> {
+  return tryHosts(tx, services, wanted, async (chosen) => {
+    await tx.query('savepoint place_machine')
+    await lockHost(tx, chosen.id)
+    const [now] = await candidates(tx, services, { ...wanted, hostId: chosen.id })
+    const found = now && fits(wanted, now) ? await findPlace(tx, services, now, wanted.network) : 'no_room'
+    await tx.query(`${typeof found === 'string' ? 'rollback to' : 'release'} savepoint place_machine`)
+    return found
+  })
+}
+
+/** Whether a machine could be placed now, for who only asks: nothing is locked. */
+export const findRoom = (db: Queryable, services: Placing, wanted: Wanted): Promise<Placed | NoPlace> =>
+  tryHosts(db, services, wanted, (chosen) => findPlace(db, services, chosen, wanted.network))
+
+/** Tells for a machine of some size whether there is a host with room for one now. Nothing is locked. */
+export async function roomNow(db: Queryable, services: Placing): Promise<(wanted: Wanted) => boolean> {
+  const hosts = await candidates(db, services)
+  const withAddress = new Set<string>()
+  for (const { id } of hosts) {
+    const network = services.hosts.get(id)?.network
+    if (network && (await freeAddress(db, network)) !== undefined) withAddress.add(id)
+  }
+  return (wanted) =>
+    hosts.some(
+      (host) =>
+        isUsable(host, services, wanted) &&
+        fits(wanted, host) &&
+        (wanted.network === 'nat' || withAddress.has(host.id)),
+    )
+}
+
+async function tryHosts(
+  db: Queryable,
+  services: Placing,
+  wanted: Wanted,
+  attempt: (chosen: Host) => Promise<Placed | NoPlace>,
+): Promise<Placed | NoPlace> {
+  const hosts = (await candidates(db, services, wanted)).filter((host) => isUsable(host, services, wanted))
+  const excluded = new Set(wanted.except)
+  let why: NoPlace = wanted.network === 'dedicated' && hosts.length === 0 ? 'no_address' : 'no_room'
+  for (;;) {
+    const chosen = chooseHost(hosts, wanted, excluded, (below) => randomBelow(services, below))
+    if (!chosen) return why
+    const found = await attempt(chosen)
+    if (typeof found !== 'string') return found
+    why = found
+    excluded.add(chosen.id)
+  }
+}
+
+/** A host that the settings no longer name has nobody to reach it; an address of its own takes a network of its own. */
+const isUsable = ({ id, features }: Host, { hosts }: Placing, { network }: Wanted): boolean => {
+  const host = hosts.get(id)
+  if (!host) return false
+  return network === 'nat' || (features.includes('networks') && host.network.addressPool.length > 0)
+}
+
+async function findPlace(
+  db: Queryable,
+  services: Placing,
+  { id, features }: Host,
+  network: 'nat' | 'dedicated',
+): Promise<Placed | NoPlace> {
+  const host = hostOf(services, { host_id: id })
+  if (network === 'dedicated') {
+    const ipv4 = await freeAddress(db, host.network)
+    if (ipv4 === undefined) return 'no_address'
+    return { host, features, place: { host_id: id, ssh_host: ipv4, ssh_port: SSH_PORT, ipv4 } }
+  }
+  const ssh_port = await freePort(db, host, randomNumber(services))
+  if (ssh_port === undefined) return 'no_port'
+  return { host, features, place: { host_id: id, ssh_host: host.network.publicIp, ssh_port, ipv4: null } }
+}
+
+/** Of 32 bits. */
+export const randomNumber = ({ random }: Pick<Services, 'random'>): number =>
+  Buffer.from(random.bytes(4)).readUInt32BE()
+
+const randomBelow = (services: Placing, below: number) => randomNumber(services) % below

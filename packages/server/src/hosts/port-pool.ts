@@ -1,0 +1,41 @@
+import type { Queryable } from '../database/transaction.ts'
+import type { MachineHost } from '../platform/machine-host.ts'
+
+/**
+ * A public port of a host that no machine has, nor anything else there as far as it is known: that may be a few seconds old,
+ * so a port can turn out to be taken. Undefined when there is none.
+ * @param start any whole number: where the search begins, so that two that search at the same moment rarely meet, also those of
+ * two services with the same range
+ */
+export async function freePort(
+  db: Queryable,
+  { id, network }: Pick<MachineHost, 'id' | 'network'>,
+  start: number,
+): Promise<number | undefined> {
+  const { from, to } = network.sshPorts
+  const first = from + (start % (to - from + 1))
+  const { rows } = await db.query<{ port: number }>(
+    `select port from generate_series($2::int, $3::int) as series (port)
+     where not exists (select from vps where host_id = $1 and ssh_port = port and machine_gone_at is null)
+       and not exists (select from vps_port where host_id = $1 and public_port = series.port)
+       and not port = any (select unnest(used_ports) from host where id = $1)
+     order by port < $4, port limit 1`,
+    [id, from, to, first],
+  )
+  return rows[0]?.port
+}
+
+/** Whether a machine, also of another service, or a program of the host has the port. */
+export async function isPortTaken(
+  db: Queryable,
+  { id }: Pick<MachineHost, 'id'>,
+  port: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from vps where host_id = $1 and ssh_port = $2 and machine_gone_at is null and ipv4 is null
+     union all select from vps_port where host_id = $1 and public_port = $2
+     union all select from host where id = $1 and $2 = any (used_ports) limit 1`,
+    [id, port],
+  )
+  return rowCount !== 0
+}

@@ -1,0 +1,43 @@
+import type { VpsConsole } from '@coinrack/compute/ports/console.ts'
+import type { GuestChannel } from '@coinrack/compute/ports/guest-channel.ts'
+import type { KeptDisks } from '@coinrack/compute/ports/kept-disks.ts'
+import type { VpsSnapshots } from '@coinrack/compute/ports/snapshot.ts'
+import type { VpsDriver } from '@coinrack/compute/ports/vps-driver.ts'
+import type { Config } from '../config/config.ts'
+
+/** The host that this service runs on. */
+export const LOCAL_HOST = 'local'
+
+/** The public addresses and ports that a host gives to its machines. */
+export type HostNetwork = Pick<
+  Config,
+  'publicIp' | 'sshPorts' | 'addressPool' | 'addressGateway' | 'ipv6Prefix'
+>
+
+/** A host or a cluster that machines run on, and every way to them. */
+export interface MachineHost {
+  id: string
+  /** What kind of driver it has, for the operator. */
+  kind: string
+  region: string
+  network: HostNetwork
+  driver: VpsDriver
+  /** The inside of its machines. */
+  guests: GuestChannel
+  console: VpsConsole
+  snapshots: VpsSnapshots
+  keptDisks: KeptDisks
+}
+
+export type Hosts = ReadonlyMap<string, MachineHost>
+
+/** The host of a machine. Throws an Error for one that the settings do not name. */
+export function hostOf({ hosts }: { hosts: Hosts }, { host_id }: { host_id: string }): MachineHost {
+  const host = hosts.get(host_id)
+  if (!host) throw new Error(`The settings name no host ${host_id}`)
+  return host
+}
+
+/** Where machines can be had, in the order of the alphabet. */
+export const regionsOf = ({ hosts }: { hosts: Hosts }): string[] =>
+  [...new Set([...hosts.values()].map(({ region }) => region))].sort()

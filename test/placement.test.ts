@@ -1,0 +1,3 @@
+import { placementSuite } from './support/placement.suite.ts'
+
+placementSuite({ orders: 150, hosts: 12 })

@@ -1,0 +1,204 @@
+import { setHostState } from '@coinrack/server/hosts/host-store.ts'
+import { LOCAL_HOST } from '@coinrack/server/platform/machine-host.ts'
+import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chances } from './chances.ts'
+
+interface Size {
+  orders: number
+  hosts: number
+}
+
+const REGIONS = ['east', 'west']
+/** A host has the second system, or has not; machines there have networks of their own, or have not. */
+const IMAGES = [['debian-12'], ['debian-12', 'debian-13']]
+const OS_IDS = { 'debian-12': 1, 'debian-13': 2 }
+const PLANS = { nano: 512, micro: 1024 }
+const MOST_AT_ONCE = 12
+const DAY_MS = 86_400_000
+
+/**
+ * Orders at random, alone and many at once, on hosts that die, drain, come back and lose machines at random. After each step no place
+ * is given twice and no host beyond what it has; an order alone is refused only when no host could take it; at the end no machine
+ * is left that belongs to no VPS.
+ */
+export function placementSuite({ orders, hosts }: Size): void {
+  const seed = Number(process.env.COINRACK_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
+  const chance = chances(seed)
+  /** A whole number from 0 up to, but not, the argument. */
+  const below = (end: number) => Math.floor(chance.next().value! * end)
+  const oneOf = <T>(values: readonly T[]): T => values[below(values.length)]!
+
+  let service: TestService
+  let token: string
+  const isDead = new Set<string>()
+  /** Memory of each host, in MB. */
+  const capacities = new Map<string, number>()
+
+  beforeAll(async () => {
+    service = await startTestService({
+      env: { COINRACK_RATE_ORDERS: '1000000/min', COINRACK_RATE_DEFAULT: '1000000/min' },
+      driver: { capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } },
+      hosts: Array.from({ length: hosts }, (_, index) => ({
+        id: `host-${index}`,
+        region: oneOf(REGIONS),
+        driver: {
+          capacity: { vcpus: 64, memoryMb: 512 * (4 + below(40)), diskGb: 100_000 },
+          images: oneOf(IMAGES).map((slug) => ({ slug, state: 'ready' as const })),
+          hasOwnNetworks: below(2) === 0,
+        },
+      })),
+    })
+    token = (await service.customer(10_000_000_000n)).token
+    for (const { id, driver } of service.fakeHosts.values())
+      capacities.set(id, (await driver.inventory()).capacity.memoryMb)
+  })
+  afterAll(() => service?.close())
+
+  const rows = async <R extends object>(text: string): Promise<R[]> =>
+    (await service.services.db.query<R>(text)).rows
+
+  async function order() {
+    const [image, plan, region] = [
+      oneOf(Object.keys(OS_IDS)) as keyof typeof OS_IDS,
+      oneOf(Object.keys(PLANS)) as keyof typeof PLANS,
+      oneOf([undefined, ...REGIONS]),
+    ]
+    const body = { product: plan, os_id: OS_IDS[image], ...(region && { region }) }
+    const place = async () => service.ask('POST', '/orders', { token, body })
+    return { image, region, memoryMb: PLANS[plan], place }
+  }
+
+  /** Whether some host could take it: counted anew, of what the hosts themselves say. */
+  async function couldBePlaced({
+    image,
+    region,
+    memoryMb,
+  }: Awaited<ReturnType<typeof order>>): Promise<boolean> {
+    const taken = await takenOfHosts()
+    const draining = new Set(
+      (await rows<{ id: string }>(`select id from host where state = 'draining'`)).map(({ id }) => id),
+    )
+    for (const host of service.fakeHosts.values()) {
+      if (draining.has(host.id) || isDead.has(host.id) || (region && host.region !== region)) continue
+      const { images } = await host.driver.inventory()
+      if (!images.some(({ slug }) => slug === image)) continue
+      if ((taken.get(host.id) ?? 0) + memoryMb <= capacities.get(host.id)!) return true
+    }
+    return false
+  }
+
+  const takenOfHosts = async () =>
+    new Map(
+      (
+        await rows<{ host_id: string; memory_mb: number }>(
+          'select host_id, sum(memory_mb)::int as memory_mb from vps where machine_gone_at is null group by 1',
+        )
+      ).map(({ host_id, memory_mb }) => [host_id, memory_mb]),
+    )
+
+  async function expectPlaces() {
+    const taken = await takenOfHosts()
+    for (const [id, memoryMb] of taken) {
+      expect(memoryMb, id).toBeLessThanOrEqual(capacities.get(id)!)
+    }
+    expect(
+      await rows(
+        'select host_id, ssh_port from vps where machine_gone_at is null group by 1, 2 having count(*) > 1',
+      ),
+    ).toEqual([])
+    const wrong = (
+      await rows<{ host_id: string; region: string; image: string }>(
+        'select host_id, region, image from vps where machine_gone_at is null',
+      )
+    ).filter(({ host_id, region }) => service.services.hosts.get(host_id)!.region !== region)
+    expect(wrong).toEqual([])
+  }
+
+  const events: (() => Promise<unknown>)[] = [
+    async () => {
+      const host = oneOf([...service.fakeHosts.keys()].filter((id) => id !== LOCAL_HOST))
+      const { driver } = service.fakeHosts.get(host)!
+      const { inventory } = driver
+      if (isDead.has(host)) return
+      isDead.add(host)
+      driver.inventory = async () => {
+        if (isDead.has(host)) throw new Error('It is away')
+        driver.inventory = inventory
+        return driver.inventory()
+      }
+    },
+    async () => {
+      for (const id of isDead) if (below(2) === 0) isDead.delete(id)
+    },
+    async () => setHostState(service.services.db, `host-${below(hosts)}`, oneOf(['open', 'draining'])),
+    async () => {
+      const live = await rows<{ id: string; hostname: string }>(
+        `select id, hostname from vps where wanted <> 'deleted' and status = 'active' order by id`,
+      )
+      for (let count = below(10); count > 0 && live.length > 0; count--) {
+        const { id, hostname } = oneOf(live)
+        await service.ask('POST', `/services/${id}/cancel`, {
+          token,
+          body: { mode: 'immediate', confirm: hostname },
+        })
+      }
+    },
+    async () => service.reconcile(),
+  ]
+
+  test(
+    `behavior: ${orders} orders on ${hosts} hosts that come and go`,
+    async () => {
+      console.log(`COINRACK_TEST_SEED=${seed}`)
+      let [asked, refused] = [0, 0]
+      while (asked < orders) {
+        await oneOf(events)()
+        await service.observeHosts()
+        if (below(3) === 0) {
+          const count = 1 + below(MOST_AT_ONCE)
+          const all = await Promise.all(Array.from({ length: count }, async () => (await order()).place()))
+          asked += count
+          for (const { status, body } of all) {
+            if (status !== 200) expect(['capacity', 'os_not_supported']).toContain(body.code)
+          }
+        } else {
+          const wanted = await order()
+          const isPossible = await couldBePlaced(wanted)
+          const { status, body } = await wanted.place()
+          asked++
+          if (!isPossible) refused++
+          expect([status === 200, body.code], JSON.stringify(wanted)).toEqual([
+            isPossible,
+            isPossible ? undefined : 'capacity',
+          ])
+        }
+        await expectPlaces()
+      }
+      console.log(`${asked} orders, ${refused} of those alone without a place`)
+
+      isDead.clear()
+      await service.observeHosts()
+      for (let pass = 0; pass < 3; pass++) await service.reconcile()
+      const machine = [...service.fakeHosts.values()].find(({ driver }) => driver.machines.size > 0)!
+      const [first] = machine.driver.machines.values()
+      for (const { id, driver } of service.fakeHosts.values())
+        driver.adopt(`vps_${id.padEnd(26, '0')}`, first!)
+      await service.observeHosts()
+      service.clock.advance(DAY_MS + 1)
+      await service.observeHosts()
+      const known = new Set(
+        (
+          await rows<{ at: string }>(
+            `select host_id || ' ' || id as at from vps where machine_gone_at is null`,
+          )
+        ).map(({ at }) => at),
+      )
+      const left = [...service.fakeHosts.values()].flatMap(({ id, driver }) =>
+        [...driver.machines.keys()].map((machine) => `${id} ${machine}`),
+      )
+      expect(left.filter((at) => !known.has(at))).toEqual([])
+    },
+    30 * 60_000,
+  )
+}
