@@ -42,22 +42,24 @@ export async function candidates(
   { config }: Overcommit,
   demand: Demand = {},
 ): Promise<(Candidate & { features: string[] })[]> {
+  const values: unknown[] = [config.sandboxOvercommit]
+  const value = (given: unknown) => `$${values.push(given)}`
+  // Only what is asked for is in the text: of one host alone then nothing else is counted.
+  const conditions = [
+    'host.memory_mb is not null and host.trouble is null',
+    ...(demand.isThere ? [] : [`host.state = 'open'`]),
+    ...(demand.hostId === undefined ? [] : [`host.id = ${value(demand.hostId)}`]),
+    ...(demand.region === undefined ? [] : [`host.region = ${value(demand.region)}`]),
+    ...(demand.image === undefined
+      ? []
+      : [`host.images @> ${value(JSON.stringify([{ slug: demand.image, state: 'ready' }]))}::jsonb`]),
+  ]
   const { rows } = await db.query<Candidate & { features: string[] }>(
     `select host.id, host.region, host.features, host.memory_mb - coalesce(taken.memory_mb, 0) as memory_mb,
        host.disk_gb - coalesce(taken.disk_gb, 0) as disk_gb
      from host left join (${TAKEN}) taken on taken.host_id = host.id
-     where host.memory_mb is not null and host.trouble is null
-       and (host.state = 'open' or $5) and ($4::text is null or host.id = $4)
-       and ($2::text is null or host.region = $2)
-       and ($3::text is null or host.images @> jsonb_build_array(jsonb_build_object('slug', $3, 'state', 'ready')))
-     order by host.id`,
-    [
-      config.sandboxOvercommit,
-      demand.region ?? null,
-      demand.image ?? null,
-      demand.hostId ?? null,
-      demand.isThere ?? false,
-    ],
+     where ${conditions.join(' and ')} order by host.id`,
+    values,
   )
   return rows
 }

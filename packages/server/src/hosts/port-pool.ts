@@ -15,11 +15,14 @@ export async function freePort(
   const { from, to } = network.sshPorts
   const first = from + (start % (to - from + 1))
   const { rows } = await db.query<{ port: number }>(
-    `select port from generate_series($2::int, $3::int) as series (port)
+    // Without a sort the search ends at the first that is free.
+    `select port from (
+       select generate_series($4::int, $3::int) as port union all select generate_series($2::int, $4::int - 1)
+     ) series
      where not exists (select from vps where host_id = $1 and ssh_port = port and machine_gone_at is null)
        and not exists (select from vps_port where host_id = $1 and public_port = series.port)
-       and not port = any (select unnest(used_ports) from host where id = $1)
-     order by port < $4, port limit 1`,
+       and port <> all (select unnest(used_ports) from host where id = $1)
+     limit 1`,
     [id, from, to, first],
   )
   return rows[0]?.port
