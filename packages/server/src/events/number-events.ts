@@ -1,5 +1,6 @@
 import { announce } from '../database/changes.ts'
 import { inTransaction } from '../database/transaction.ts'
+import type { PassReport } from '../platform/pass-report.ts'
 import type { Services } from '../platform/services.ts'
 import { eventsOf } from './event-store.ts'
 import { DELIVER_WEBHOOKS } from './webhooks/deliver-webhooks.ts'
@@ -12,10 +13,10 @@ const AT_ONCE = 500
  * the one before it committed: so whoever has read up to a number has missed nothing before it, however the
  * transactions that wrote the events overlapped (docs/decisions/0100-events-are-numbered-after-the-commit.md).
  * What webhooks want of them is written down in the same transaction. Takes no input; safe to run on any number of replicas at once.
- * @returns `'idle'` when there were none
+ * Idle when there were none.
  */
-export async function numberEvents({ db, newId, clock }: Services): Promise<'idle' | undefined> {
-  let isIdle = true
+export async function numberEvents({ db, newId, clock }: Services): Promise<PassReport> {
+  let done = 0
   for (;;) {
     const numbered = await inTransaction(db, async (tx) => {
       await tx.query(`select pg_advisory_xact_lock(hashtextextended('number-events', 0))`)
@@ -39,8 +40,8 @@ export async function numberEvents({ db, newId, clock }: Services): Promise<'idl
       }
       return rowCount
     })
-    isIdle &&= numbered === 0
-    if (numbered !== AT_ONCE) return isIdle ? 'idle' : undefined
+    done += numbered ?? 0
+    if (numbered !== AT_ONCE) return { seen: done, done, failed: 0, isIdle: done === 0 }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
 import type { MachineHost } from '../platform/machine-host.ts'
+import type { PassReport } from '../platform/pass-report.ts'
 import type { Services } from '../platform/services.ts'
 import { saveInventory, saveTrouble } from './host-store.ts'
 import { reapOrphans } from './reap-orphans.ts'
@@ -15,7 +16,7 @@ export async function observeHost(
   { db, clock, log }: Pick<Services, 'db' | 'clock' | 'log'>,
   host: MachineHost,
   { answerMs = ANSWER_MS } = {},
-): Promise<void> {
+): Promise<PassReport> {
   let inventory: HostInventory
   try {
     inventory = await answerWithin(answerMs, host.driver.inventory())
@@ -24,10 +25,12 @@ export async function observeHost(
       { err: error, host: host.id },
       'A host did not say what it has; nothing is placed on it until it does',
     )
-    return saveTrouble(db, host, (error as Error).message)
+    await saveTrouble(db, host, (error as Error).message)
+    return { seen: 0, done: 0, failed: 1 }
   }
   await saveInventory(db, host, inventory, clock.now())
   await reapOrphans({ db, clock, log }, host, inventory.machines)
+  return { seen: inventory.machines.length, done: 0, failed: 0 }
 }
 
 async function answerWithin<T>(milliseconds: number, answer: Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { accountList } from './account-list.ts'
 import { accountShow } from './account-show.ts'
 import { accountSuspend, accountUnsuspend } from './account-suspend.ts'
+import { background } from './background.ts'
 import { backup, backupProve } from './backup.ts'
 import { chainRescan } from './chain-rescan.ts'
 import type { Command } from './command.ts'
@@ -32,6 +33,7 @@ export const commands: Command[] = [
   accountShow,
   accountSuspend,
   accountUnsuspend,
+  background,
   backup,
   backupProve,
   restore,

@@ -1,6 +1,7 @@
 import type { Chain } from '../chain/chain-port.ts'
 import { repeat } from '../platform/background.ts'
 import { EVERYTHING } from '../platform/everything.ts'
+import { reportedPass } from '../platform/pass-report.ts'
 import type { Services } from '../platform/services.ts'
 import { knownAddresses } from './deposit-address-store.ts'
 import { expireInvoices } from './expire-invoices.ts'
@@ -27,7 +28,11 @@ export function runPayments(services: Services): () => Promise<void> {
     return repeat(
       end.signal,
       { everyMs },
-      async () => tell(troubleOf(await step())),
+      reportedPass(services, `Payments: ${subject}`, async () => {
+        const trouble = troubleOf(await step())
+        tell(trouble)
+        return { seen: 1, done: 0, failed: trouble ? 1 : 0 }
+      }),
       tell,
       (now) => {
         const unsubscribe = services.changes.subscribe((topic) => topic === EVERYTHING && now())

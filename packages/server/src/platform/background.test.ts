@@ -49,7 +49,7 @@ test('behavior: after a step with nothing to do the pause is the long one, and a
   const loop = repeat(
     end.signal,
     { everyMs: 1, idleMs: 60_000 },
-    async () => (++steps % 3 === 0 ? 'idle' : undefined),
+    async () => ({ isIdle: ++steps % 3 === 0 }),
     () => {},
     (now) => {
       wake = now

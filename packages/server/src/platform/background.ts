@@ -6,7 +6,7 @@ const LONGEST_PAUSE_MS = 60_000
 /**
  * Runs a step again and again until the signal, with a pause between. After a failure the pauses grow, so
  * that something that is down is not asked without end.
- * @param pauses milliseconds after a step; after one that answers `'idle'`, `idleMs`
+ * @param pauses milliseconds after a step; after one that says that it `isIdle`, `idleMs`
  * @param wake hands out a way to end the pause early
  * @returns when the step that ran at the signal is done
  */
@@ -22,7 +22,8 @@ export async function repeat(
   wake?.(() => nap.abort())
   while (!signal.aborted) {
     try {
-      pause = (await step()) === 'idle' ? idleMs : everyMs
+      const report = (await step()) as { isIdle?: boolean } | undefined
+      pause = report?.isIdle ? idleMs : everyMs
     } catch (error) {
       onFailure(error as Error)
       pause = Math.min(pause * BACKOFF, LONGEST_PAUSE_MS)

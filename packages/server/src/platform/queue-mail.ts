@@ -1,5 +1,6 @@
 import { announce } from '../database/changes.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { PassReport } from './pass-report.ts'
 import type { Clock, Services } from './services.ts'
 
 type Mail = Parameters<Services['mailer']['send']>[0]
@@ -42,15 +43,18 @@ export async function queueMail(
 }
 
 /** Sends what is due, oldest first. Takes no input; may be killed at any step and run on any number of replicas. */
-export async function sendQueuedMail(services: Services): Promise<void> {
+export async function sendQueuedMail(services: Services): Promise<PassReport> {
   const { db, clock, sealer, mailer, log } = services
-  for (let sent = 0; sent < AT_ONCE; sent++) {
+  const report = { seen: 0, done: 0, failed: 0 }
+  for (; report.seen < AT_ONCE; report.seen++) {
     const mail = await claim(db, clock.now())
-    if (!mail) return
+    if (!mail) return report
     const content = mail.sealed ? sealer.open(mail.content, CONTEXT) : mail.content.toString()
     try {
       await mailer.send({ to: mail.recipient, ...JSON.parse(content) })
+      report.done++
     } catch (error) {
+      report.failed++
       const pause = PAUSES_MS[mail.attempts - 1]
       log.error({ err: error, mail: String(mail.id), again: pause !== undefined }, 'A mail could not be sent')
       if (pause !== undefined) {
@@ -63,6 +67,7 @@ export async function sendQueuedMail(services: Services): Promise<void> {
     }
     await db.query('delete from outgoing_mail where id = $1', [mail.id])
   }
+  return report
 }
 
 /**

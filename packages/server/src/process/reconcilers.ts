@@ -16,6 +16,7 @@ import { forgetUnpaidInvoices } from '../payments/invoice-store.ts'
 import { runPayments } from '../payments/run-payments.ts'
 import { repeat } from '../platform/background.ts'
 import { EVERYTHING } from '../platform/everything.ts'
+import { type PassReport, reportedPass } from '../platform/pass-report.ts'
 import { QUEUED_MAIL, sendQueuedMail } from '../platform/queue-mail.ts'
 import { NEW_EVENTS } from '../platform/record-event.ts'
 import type { Services } from '../platform/services.ts'
@@ -82,10 +83,11 @@ export function runReconcilers(services: Services): () => Promise<void> {
       everyMs: PERIODS_MS,
       pass: async () => {
         await collectDebts(services)
-        await billVps(services)
+        const report = await billVps(services)
         await expireOrders(services)
         await tellLowBalances(services)
         await endExpiredDelegations(services)
+        return report
       },
     },
     { what: 'Forgetting what is old', everyMs: TIDY_MS, pass: () => forgetWhatIsOld(services) },
@@ -114,21 +116,21 @@ export function tendMachines(services: Services): () => Promise<void> {
       pass: () => observeHost(services, host),
     })),
     {
-      what: 'A pass over the VPS',
+      what: 'Tending the VPS',
       everyMs: VPS_MS,
       idleMs: IDLE_MS,
       pass: vps.pass,
       topic: RECONCILE_VPS,
     },
     {
-      what: 'A pass over the snapshots',
+      what: 'Tending the snapshots',
       everyMs: SNAPSHOTS_MS,
       idleMs: IDLE_MS,
       pass: snapshots.pass,
       topic: RECONCILE_SNAPSHOTS,
     },
     {
-      what: 'A pass over the reverse names',
+      what: 'Publishing reverse names',
       everyMs: RDNS_MS,
       pass: createRdnsReconciler(services).pass,
       topic: RECONCILE_RDNS,
@@ -137,7 +139,7 @@ export function tendMachines(services: Services): () => Promise<void> {
     ...(sandboxes
       ? [
           {
-            what: 'A pass over the sandboxes',
+            what: 'Tending the sandboxes',
             everyMs: SANDBOXES_MS,
             idleMs: IDLE_MS,
             pass: sandboxes.pass,
@@ -160,13 +162,12 @@ export function tendMachines(services: Services): () => Promise<void> {
 }
 
 interface Loop {
-  /** For the log, when it fails. */
+  /** For the operator: what it does. */
   what: string
   everyMs: number
   /** The pause after a pass that found nothing to do and nothing to watch. */
   idleMs?: number
-  /** Answers `'idle'` when there is nothing to do and nothing to watch. */
-  pass(): Promise<unknown>
+  pass(): Promise<PassReport | undefined>
   /** Whose announcement ends the pause. */
   topic?: string
 }
@@ -178,7 +179,7 @@ function run(services: Services, loops: Loop[]): () => Promise<void> {
     repeat(
       end.signal,
       { everyMs, idleMs },
-      pass,
+      reportedPass(services, what, pass),
       (error) => services.log.error({ err: error }, `${what} failed`),
       wokenBy(services, end.signal, topic),
     ),
@@ -193,7 +194,7 @@ function run(services: Services, loops: Loop[]): () => Promise<void> {
 const KEPT_MS = 30 * 86_400_000
 
 /** Takes no input; safe to run at any time, also twice at once. One thing that cannot be forgotten holds up no other. */
-export async function forgetWhatIsOld(services: Services): Promise<void> {
+export async function forgetWhatIsOld(services: Services): Promise<PassReport> {
   const { db, config, log } = services
   const now = services.clock.now()
   const before = new Date(now.getTime() - KEPT_MS)
@@ -211,9 +212,14 @@ export async function forgetWhatIsOld(services: Services): Promise<void> {
     () => forgetDeletedWebhooks(db, before),
     () => forgetEndedTokens(db, before),
   ]
+  let failed = 0
   for (const each of forget) {
-    await each().catch((error) => log.error({ err: error }, 'Forgetting something that is old failed'))
+    await each().catch((error) => {
+      failed++
+      log.error({ err: error }, 'Forgetting something that is old failed')
+    })
   }
+  return { seen: forget.length, done: 0, failed }
 }
 
 /** Ends the pause of a loop whenever the topic is announced or the database is back, until the signal. */

@@ -1,3 +1,4 @@
+import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { PostFailure, postWebhook } from './post-webhook.ts'
 import { addressJudge } from './public-address.ts'
@@ -17,9 +18,9 @@ export const DELIVER_WEBHOOKS = 'deliver-webhooks'
 export interface WebhookSender {
   /**
    * Begins to send what is due.
-   * @returns `'idle'` when nothing is being sent
+   * Idle when nothing is being sent.
    */
-  pass(): Promise<'idle' | undefined>
+  pass(): Promise<PassReport>
   /** Resolves when nothing is being sent any more. */
   idle(): Promise<void>
 }
@@ -36,27 +37,33 @@ export function createWebhookSender(
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   }
   const busy = new Set<Promise<void>>()
+  const tally = createTally()
 
   return {
     async pass() {
       const now = clock.now()
       const until = new Date(now.getTime() + LEASE_MS)
       const limit = AT_ONCE - busy.size
-      if (limit <= 0) return undefined
-      for (const delivery of await claimDeliveries(db, { now, until, limit, perAccount: PER_ACCOUNT })) {
+      const claimed =
+        limit > 0 ? await claimDeliveries(db, { now, until, limit, perAccount: PER_ACCOUNT }) : []
+      for (const delivery of claimed) {
         const work = deliver(delivery)
-          .catch((error) => log.error({ err: error, delivery: delivery.id }, 'A webhook could not be sent'))
+          .then((isDelivered) => (isDelivered ? tally.done() : tally.failed()))
+          .catch((error) => {
+            tally.failed()
+            log.error({ err: error, delivery: delivery.id }, 'A webhook could not be sent')
+          })
           .finally(() => busy.delete(work))
         busy.add(work)
       }
-      return busy.size === 0 ? 'idle' : undefined
+      return tally.report(claimed.length, busy.size === 0)
     },
     async idle() {
       await Promise.all(busy)
     },
   }
 
-  async function deliver(delivery: ClaimedDelivery): Promise<void> {
+  async function deliver(delivery: ClaimedDelivery): Promise<boolean> {
     const { status, error } = await attempt(delivery)
     const at = clock.now()
     const isDelivered = status !== null && status >= 200 && status < 300
@@ -69,6 +76,7 @@ export function createWebhookSender(
       lastError: isDelivered ? null : (error ?? `The answer was ${status}`),
       at,
     })
+    return isDelivered
   }
 
   async function attempt(delivery: ClaimedDelivery): Promise<{ status: number | null; error?: string }> {

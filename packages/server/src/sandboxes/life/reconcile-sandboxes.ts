@@ -1,4 +1,5 @@
 import type { SandboxObservation } from '@coinrack/compute/ports/sandbox-runtime.ts'
+import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { createSnapshotMaker } from '../snapshots/reconcile-snapshots.ts'
 import { expireSandboxes, goneOf, sandboxesInWork, sandboxesThere } from './sandbox-store.ts'
@@ -13,9 +14,9 @@ const isPaused = ({ state }: SandboxObservation) => state === 'paused'
 export interface SandboxReconciler {
   /**
    * Begins whatever is to be done, for every sandbox that nothing is being done with.
-   * @returns `'idle'` when none runs and nothing is being done
+   * Idle when none runs and nothing is being done.
    */
-  pass(): Promise<'idle' | undefined>
+  pass(): Promise<PassReport>
   /** Resolves when nothing is being done any more. */
   idle(): Promise<void>
 }
@@ -29,13 +30,17 @@ export function createSandboxReconciler(services: Services): SandboxReconciler {
   const { runtime } = services.sandboxes!
   const busy = new Map<string, Promise<void>>()
   const snapshots = createSnapshotMaker(services)
+  const tally = createTally()
   let lookedAt = Number.NEGATIVE_INFINITY
 
   function begin(id: string, seen: ReadonlyMap<string, SandboxObservation>) {
     if (busy.has(id) || busy.size >= AT_ONCE) return
     const work = stepSandbox(services, id, seen)
-      .then(() => {})
-      .catch((error) => log.error({ err: error, sandbox: id }, 'Reconciling a sandbox failed'))
+      .then(tally.done)
+      .catch((error) => {
+        tally.failed()
+        log.error({ err: error, sandbox: id }, 'Reconciling a sandbox failed')
+      })
       .finally(() => busy.delete(id))
     busy.set(id, work)
   }
@@ -66,7 +71,7 @@ export function createSandboxReconciler(services: Services): SandboxReconciler {
       for (const id of await unexpected(seen)) begin(id, seen)
       for (const { id } of await sandboxesInWork(db)) begin(id, seen)
       const isIdle = busy.size === 0 && !snapshots.isBusy() && [...seen.values()].every(isPaused)
-      return isIdle ? 'idle' : undefined
+      return tally.report(seen.size, isIdle)
     },
     async idle() {
       await Promise.all([...busy.values(), snapshots.idle()])

@@ -1,4 +1,5 @@
 import { inTransaction } from '../../database/transaction.ts'
+import type { PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { endUnpaid } from '../life/sandbox-store.ts'
 import { meteredAccounts, shortAccounts } from './meter-store.ts'
@@ -12,9 +13,9 @@ const ACCOUNTS_AT_ONCE = 500
 /**
  * Settles everything that runs twice a minute, and those whose money is about to end in each pass; wants those ended
  * whose money is over. Takes no input but what the runtime observes, and can be killed at any step: what ran meanwhile
- * is settled by the next. `pass` answers `'idle'` when nothing runs.
+ * is settled by the next. Idle when nothing runs.
  */
-export function createSandboxMeter(services: Services): { pass(): Promise<'idle' | undefined> } {
+export function createSandboxMeter(services: Services): { pass(): Promise<PassReport> } {
   const { db, clock, sandboxes } = services
   let settledAt = Number.NEGATIVE_INFINITY
   let isIdle = false
@@ -33,7 +34,7 @@ export function createSandboxMeter(services: Services): { pass(): Promise<'idle'
         settledAt = now
         isIdle = accounts.length === 0
       }
-      return isIdle ? 'idle' : undefined
+      return { seen: accounts.length, done: accounts.length, failed: 0, isIdle }
     },
   }
 }

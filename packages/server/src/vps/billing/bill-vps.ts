@@ -3,6 +3,7 @@ import { inTransaction, type Queryable, type Transaction } from '../../database/
 import { mayAutoRenew } from '../../ledger/auto-renew.ts'
 import { lockBalance, owedSince } from '../../ledger/balance.ts'
 import { isWithinBudget } from '../../ledger/budget.ts'
+import type { PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { lockVps, updateVps, type VpsRow } from '../machine/vps-store.ts'
 import { orderById } from '../orders/order-store.ts'
@@ -20,17 +21,22 @@ const MOST_STEPS = 500
  * killed at any step; each is one transaction, decided under the locks of VPS and balance, so that of two replicas the
  * second one finds nothing to do.
  */
-export async function billVps(services: Services): Promise<void> {
+export async function billVps(services: Services): Promise<PassReport> {
+  const report = { seen: 0, done: 0, failed: 0 }
   for (const { id } of await dueVps(services.db, services.clock.now())) {
+    report.seen++
     try {
       for (let steps = 0; steps < MOST_STEPS; steps++) {
         const step = await inTransaction(services.db, (tx) => billOne(tx, services, id))
+        if (step !== 'nothing') report.done++
         if (step === 'nothing' || step === 'suspend' || step === 'delete') break
       }
     } catch (error) {
+      report.failed++
       services.log.error({ err: error, vps: id }, 'Billing a VPS failed; it is tried again')
     }
   }
+  return report
 }
 
 /** One step with one VPS. */

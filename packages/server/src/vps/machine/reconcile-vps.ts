@@ -8,6 +8,7 @@ import { announce } from '../../database/changes.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import type { Metrics } from '../../dispatch/read-models.ts'
 import { hostOf } from '../../platform/machine-host.ts'
+import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { handOverAtBoot, tellGuest } from '../guest/tell-guest.ts'
 import { metricsOf, type Sample } from '../meter/metrics.ts'
@@ -47,9 +48,9 @@ const WAITING_MS = 5_000
 export interface VpsReconciler {
   /**
    * Finds what is to be done, for every machine that nothing is being done with, and begins it: some at once.
-   * @returns `'idle'` when there is no machine that is not as it is wanted
+   * Idle when every machine is as it is wanted.
    */
-  pass(): Promise<'idle' | undefined>
+  pass(): Promise<PassReport>
   /** Resolves when all that was found is done. */
   idle(): Promise<void>
   /** Begins nothing more; resolves when what was begun is done. */
@@ -65,6 +66,7 @@ export function createVpsReconciler(services: Services, newest: NewestUsage = ne
   const lookedAt = new Map<string, number>()
   const samples = new Map<string, Sample>()
   const networks = networkApplier(services)
+  const tally = createTally()
   let due: VpsToDo[] = []
 
   const lastLook = ({ id }: VpsToDo) => lookedAt.get(id) ?? 0
@@ -84,10 +86,14 @@ export function createVpsReconciler(services: Services, newest: NewestUsage = ne
       lookedAt.set(row.id, services.clock.now().getTime())
       const work = reconcileOne(services, { samples, newest, networks }, row)
         .then((step) => {
+          if (step !== 'nothing') tally.done()
           // What was waiting for that can go on at once.
           if (step === 'record') lookedAt.delete(row.id)
         })
-        .catch((error) => services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed'))
+        .catch((error) => {
+          tally.failed()
+          services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed')
+        })
         .finally(() => {
           busy.delete(row.id)
           begin()
@@ -110,7 +116,10 @@ export function createVpsReconciler(services: Services, newest: NewestUsage = ne
         .filter(isDue)
         .sort((a, b) => Number(isSteady(a)) - Number(isSteady(b)) || lastLook(a) - lastLook(b))
       begin()
-      return rows.every((row) => isSteady(row) && !row.has_work) ? 'idle' : undefined
+      return tally.report(
+        rows.length,
+        rows.every((row) => isSteady(row) && !row.has_work),
+      )
     },
     idle,
     end() {

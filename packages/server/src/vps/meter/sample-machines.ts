@@ -1,5 +1,6 @@
 import type { GuestUsage } from '@coinrack/compute/ports/guest-channel.ts'
 import { hostOf } from '../../platform/machine-host.ts'
+import type { PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { levels } from './levels.ts'
 import { type Counters, countersOf, type Used, usedSince } from './meter-delta.ts'
@@ -37,7 +38,7 @@ export type NewestUsage = Map<string, { at: number; memoryMb: number; cpuPercent
 export function createSampler(
   services: Services,
   newest: NewestUsage = new Map(),
-): { pass(): Promise<void> } {
+): { pass(): Promise<PassReport | undefined> } {
   let sampled = 0
   const silences: Silences = new Map()
   let before: Map<string, Counters> | undefined
@@ -67,7 +68,7 @@ export function createSampler(
       const { clock, db } = services
       const now = Math.floor(clock.now().getTime() / 1000)
       const at = now - (now % STEP_S)
-      if (at === sampled) return
+      if (at === sampled) return undefined
       sampled = at
       before ??= await lastCounters(db, at - levels[0]!.keepSeconds)
       const machines = await meteredMachines(db)
@@ -78,6 +79,7 @@ export function createSampler(
         for (const id of known.keys()) if (!metered.has(id)) known.delete(id)
       if (samples.length > 0) await insertSamples(db, at, samples)
       await rollUpAndDrop(at)
+      return { seen: machines.length, done: samples.length, failed: 0 }
     },
   }
 }

@@ -1,6 +1,7 @@
 import { DriverError } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../../database/changes.ts'
 import { hostOf } from '../../platform/machine-host.ts'
+import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { vpsById } from '../machine/vps-store.ts'
 import { nextStatus, type SnapshotOutcome, workOf } from './snapshot-state.ts'
@@ -20,9 +21,8 @@ const NO_SPACE = 'The host had no room for it'
 export interface SnapshotReconciler {
   /**
    * Begins whatever is to be done, one thing at a time for each machine.
-   * @returns `'idle'` when there is nothing to do
    */
-  pass(): Promise<'idle' | undefined>
+  pass(): Promise<PassReport>
   /** Resolves when nothing is being done any more. */
   idle(): Promise<void>
 }
@@ -33,19 +33,25 @@ export interface SnapshotReconciler {
  */
 export function createSnapshotReconciler(services: Services): SnapshotReconciler {
   const busy = new Map<string, Promise<void>>()
+  const tally = createTally()
   return {
     async pass() {
       const { db, clock, log } = services
       await expireSnapshots(db, clock.now())
       await forgetSnapshotsOfGone(db)
-      for (const row of await snapshotsInWork(db)) {
+      const rows = await snapshotsInWork(db)
+      for (const row of rows) {
         if (busy.has(row.vps_id)) continue
         const work = workOn(services, row)
-          .catch((error) => log.error({ err: error, snapshot: row.id }, 'Working on a snapshot failed'))
+          .then(tally.done)
+          .catch((error) => {
+            tally.failed()
+            log.error({ err: error, snapshot: row.id }, 'Working on a snapshot failed')
+          })
           .finally(() => busy.delete(row.vps_id))
         busy.set(row.vps_id, work)
       }
-      return busy.size === 0 ? 'idle' : undefined
+      return tally.report(rows.length, busy.size === 0)
     },
     async idle() {
       await Promise.all(busy.values())

@@ -1,4 +1,5 @@
 import { inTransaction } from '../../../database/transaction.ts'
+import type { PassReport } from '../../../platform/pass-report.ts'
 import type { Services } from '../../../platform/services.ts'
 import { dueNames, keepFailure, keepPublished, nameOf, type RdnsRow } from './rdns-store.ts'
 
@@ -14,12 +15,16 @@ export const retryAfter = (attempts: number) =>
  * Publishes what addresses are to be called. Takes no input, and may be killed at any step. One process at a time does it,
  * so that the name server is never sent an old name after a new one.
  */
-export function createRdnsReconciler(services: Services): { pass(): Promise<void> } {
+export function createRdnsReconciler(services: Services): { pass(): Promise<PassReport> } {
   return {
     async pass() {
-      if (!services.rdns) return
-      for (const address of await dueNames(services.db, services.clock.now(), AT_ONCE))
-        await publishName(services, services.rdns, address)
+      const report = { seen: 0, done: 0, failed: 0 }
+      if (!services.rdns) return report
+      for (const address of await dueNames(services.db, services.clock.now(), AT_ONCE)) {
+        report.seen++
+        report[await publishName(services, services.rdns, address)]++
+      }
+      return report
     },
   }
 }
@@ -28,15 +33,19 @@ async function publishName(
   { db, clock, log }: Services,
   rdns: NonNullable<Services['rdns']>,
   address: string,
-): Promise<void> {
+): Promise<'done' | 'failed'> {
   const row = await nameOf(db, address)
-  if (!row || row.done >= row.wanted) return
+  if (!row || row.done >= row.wanted) return 'done'
   const failure = await tryToPublish(rdns, row).catch((error: Error) => {
     log.error({ err: error, address }, 'A reverse name could not be published; it is tried again')
     return 'The name server did not take it; it is tried again'
   })
-  if (failure === undefined) return inTransaction(db, (tx) => keepPublished(tx, row))
+  if (failure === undefined) {
+    await inTransaction(db, (tx) => keepPublished(tx, row))
+    return 'done'
+  }
   await keepFailure(db, row, failure, new Date(clock.now().getTime() + retryAfter(row.attempts)))
+  return 'failed'
 }
 
 /** @returns why not */
