@@ -6,7 +6,7 @@ import { PlainText, Timestamp } from './wire.ts'
 
 export const Account = z.object({
   id: Id('account'),
-  email: z.string().nullable().describe('null: of a wallet, until set_email'),
+  email: z.string().nullable().describe('Null for an account of a wallet until set_email'),
   first_name: z.string().nullable(),
   last_name: z.string().nullable(),
   has_password: z.boolean(),
@@ -144,7 +144,7 @@ export const account = {
     idempotent: false,
     input: z.strictObject({
       address: WalletAddress,
-      chain_id: z.number().int().optional().describe('Of a contract wallet: where it is'),
+      chain_id: z.number().int().optional().describe('For a contract wallet: the chain that it is on'),
     }),
     output: z.object({ message: z.string(), expires_at: Timestamp }),
     errors: ['unknown_chain'],
@@ -174,7 +174,9 @@ export const account = {
         .string()
         .max(4098)
         .regex(/^0x([0-9a-fA-F]{2})+$/, 'Expected hexadecimal digits')
-        .describe('By personal_sign; of a contract wallet, as ERC-1271 takes it'),
+        .describe(
+          'Made with personal_sign; for a contract wallet, in the form that its ERC-1271 method accepts',
+        ),
     }),
     output: Session,
     errors: ['invalid_wallet_login', 'chain_unavailable'],

@@ -5,9 +5,9 @@ import { paging, Timestamp, Usd } from './wire.ts'
 
 /** What an answer says that changed the balance, or what it is spent on. */
 export const balanceFields = {
-  balance: Usd.describe('What can be spent now'),
+  balance: Usd.describe('Amount that can be spent now'),
   burn_per_hour: Usd.describe(
-    'What services that renew themselves and running sandboxes cost in an average hour',
+    'Cost of an average hour of the services that renew themselves and of the running sandboxes',
   ),
   runs_out_at: Timestamp.nullable().describe('When the balance will not cover them'),
 }
@@ -16,7 +16,7 @@ export const Balance = z.object({
   ...balanceFields,
   held: Usd.describe('Reserved for orders in progress and running sandboxes; not part of balance'),
   total: Usd.describe('balance + held'),
-  owed: Usd.describe('What a reversed payment left open; arriving money pays it first'),
+  owed: Usd.describe('Debt that a reversed payment left; arriving money pays it first'),
   currency: z.literal('USD'),
 })
 
@@ -30,7 +30,7 @@ const Transaction = z.object({
   reference: z
     .string()
     .nullable()
-    .describe('What it was for: an order, a service, a sandbox, an on-chain payment'),
+    .describe('The order, service, sandbox or on-chain payment that it was for'),
   created_at: Timestamp,
 })
 
@@ -92,7 +92,7 @@ export const balance = {
       closing_balance: Usd,
       lines: z.number().int(),
       csv: z.string(),
-      next_cursor: z.string().nullable().describe('Of the rest, when there are more than 5000 lines'),
+      next_cursor: z.string().nullable().describe('Cursor of the rest, when there are more than 5000 lines'),
     }),
     errors: [],
     example: { from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' },

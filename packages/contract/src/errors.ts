@@ -136,7 +136,7 @@ export const errors = {
   },
   sandbox_damaged: {
     status: 409,
-    fix: 'What was kept of it cannot be used: end it with kill_sandbox and make another.',
+    fix: 'Its saved state cannot be used: end it with kill_sandbox and create another.',
   },
   sandbox_limit: { status: 409, fix: 'End what is no longer needed with kill_task or unexpose_port.' },
   sandbox_snapshot_limit: { status: 409, fix: 'Delete one with delete_sandbox_snapshot first.' },

@@ -39,7 +39,7 @@ export const filePart = {
 
 export const FileRead = z.object({
   path: z.string(),
-  size: z.number().int().describe('Of the whole file, in bytes'),
+  size: z.number().int().describe('Size of the whole file, in bytes'),
   offset: z.number().int(),
   length: z.number().int().describe('Bytes in this answer'),
   eof: z.boolean(),
@@ -73,5 +73,5 @@ export const IN_FILE_BYTES = 'Expected at most 5 MB'
 
 export const FileWritten = z.object({
   path: z.string(),
-  size: z.number().int().describe('Of the file now, in bytes'),
+  size: z.number().int().describe('Size of the file now, in bytes'),
 })

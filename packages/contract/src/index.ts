@@ -31,11 +31,11 @@ import { work } from './work.ts'
 export const subjects = {
   Guide: 'Where to begin',
   Account: 'Register, log in, passwords, tokens with budgets',
-  Catalog: 'What is sold, and what customers say of it',
+  Catalog: 'Plans on sale, and reviews by customers',
   Balance: 'Prepaid money: invoices, payments, receipts, statement',
   VPS: 'Order and run virtual servers',
   Sandboxes: 'Run code in sandboxes that are paid by the second',
-  Events: 'What has happened, as a list, a stream or webhooks',
+  Events: 'Everything that happened to the account, as a list, a stream or webhooks',
   Support: 'Ask the operator',
   Delegations: 'Let another account operate a VPS',
 } as const

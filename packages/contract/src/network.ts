@@ -36,7 +36,9 @@ export const FirewallRule = z
       .min(1)
       .max(20)
       .optional()
-      .describe('Of the VPS for in, of the other side for out; only for tcp and udp. Without: all'),
+      .describe(
+        'Port of the VPS for in, of the other side for out; only for tcp and udp. Left out: all ports',
+      ),
     cidr: z
       .string()
       .regex(NETWORK, 'Expected an address or network such as 203.0.113.0/24 or 2001:db8::/32')
@@ -61,7 +63,7 @@ const Port = z.number().int().min(1).max(65_535)
 
 const PublicPort = z.object({
   protocol: Protocol,
-  port: z.number().int().describe('Of the VPS'),
+  port: z.number().int().describe('Port of the VPS'),
   public_port: z.number().int(),
   host: z.string().describe('The public address'),
 })

@@ -58,7 +58,7 @@ export const PlacedOrder = Order.extend({
   quote: z
     .object({ id: z.string(), expires_at: Timestamp })
     .nullable()
-    .describe('Of a dry run: the price holds until then for quote_id'),
+    .describe('For a dry run: until when the price holds for quote_id'),
   paid_from_balance: z.boolean(),
   service: Vps.nullable(),
   ...balanceFields,

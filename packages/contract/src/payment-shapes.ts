@@ -21,7 +21,7 @@ export const Purchase = {
     .describe('Shown once, or again with the same Idempotency-Key of 128 bits; else log in by wallet'),
   token_type: z.literal('Bearer'),
   token_expires_at: Timestamp.nullable(),
-  account_id: Id('account').describe('Of the wallet'),
+  account_id: Id('account').describe('Account of the wallet'),
   settlement: Settlement,
 }
 

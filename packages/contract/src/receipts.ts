@@ -28,7 +28,7 @@ export const Receipt = z.object({
         charged_at: TimeText,
       }),
     )
-    .describe('What was charged to the balance for it; none for a top-up'),
+    .describe('Charges to the balance for it; none for a top-up'),
   payments: z
     .array(
       z.object({
@@ -40,7 +40,7 @@ export const Receipt = z.object({
         credited_at: TimeText,
       }),
     )
-    .describe('What arrived on chain for it; none when the balance paid'),
+    .describe('On-chain payments for it; none when the balance paid'),
 })
 export type Receipt = z.infer<typeof Receipt>
 

@@ -31,7 +31,7 @@ const wanted = {
   network: z.enum(networks),
   token: z.enum(tokenSymbols),
   address: Address.describe(
-    'Where it goes: of a wallet whose key you hold, not of an exchange or a contract',
+    'Address that the refund goes to: one whose key you hold, not that of an exchange or a contract',
   ),
 }
 const example = {
@@ -59,7 +59,7 @@ export const refunds = {
       typed_data: z
         .record(z.string(), z.unknown())
         .describe('As eth_signTypedData_v4 takes it: domain, types, primaryType, message'),
-      expires_at: Timestamp.describe('Of the signature; send it along'),
+      expires_at: Timestamp.describe('When the signature expires; send it along'),
     }),
     errors: [],
     example,
@@ -83,7 +83,7 @@ export const refunds = {
     idempotent: false,
     input: z.strictObject({
       ...wanted,
-      expires_at: z.iso.datetime({ offset: true }).describe('Of get_refund_terms'),
+      expires_at: z.iso.datetime({ offset: true }).describe('The expires_at that get_refund_terms answered'),
       signature: z
         .string()
         .regex(/^0x[0-9a-fA-F]{130}$/, 'Expected a signature: 0x and 130 hexadecimal digits'),

@@ -33,7 +33,9 @@ const Terminal = z.strictObject({
 })
 
 /** Of work in the background: what to read it by. */
-const background = { task_id: TaskId.nullable().describe('Of work in the background: see get_task') }
+const background = {
+  task_id: TaskId.nullable().describe('Task of work in the background; get_task follows it'),
+}
 
 const Offset = z.coerce.number().int().min(0).default(0)
 const Offsets = z.object({ stdout: z.number().int(), stderr: z.number().int() })

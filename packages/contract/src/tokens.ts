@@ -22,7 +22,7 @@ const BudgetInput = z
     total: UsdInput.optional(),
     max_live_vps: Count.optional(),
     max_live_sandboxes: Count.optional(),
-    allow_auto_renew: z.boolean().default(false).describe('What it orders may renew itself'),
+    allow_auto_renew: z.boolean().default(false).describe('Services that it orders may renew themselves'),
   })
   .describe('USD and counts, for the token and all below it; what is left out has no cap')
 
@@ -38,7 +38,7 @@ export const Budget = z.object({
 export const Token = z.object({
   id: Id('token'),
   name: z.string().nullable(),
-  parent_id: Id('token').nullable().describe('Null: of a login; it may do everything'),
+  parent_id: Id('token').nullable().describe('Null for the token of a login, which may do everything'),
   status: z.enum(['active', 'expired', 'revoked']),
   unconfirmed: z.boolean().describe('From before the mailbox was proven: limited until confirm_token'),
   scopes: Scopes,

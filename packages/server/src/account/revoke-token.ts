@@ -9,7 +9,7 @@ export const revokeToken: Handler<'revokeToken'> = async ({ input, caller, db, s
   const own = await lockOwnToken(db, caller, now)
   const token = await tokenById(db, input.token_id, now)
   if (!mayManage(own, token)) {
-    throw fail('token_not_below', 'The token is not this one, and not below it')
+    throw fail('token_not_below', 'The token is neither this one nor below it')
   }
   return { revoked: await revokeTree(db, token.id, now) }
 }

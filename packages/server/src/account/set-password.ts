@@ -36,7 +36,7 @@ export const setPassword: Handler<'setPassword'> = preparedHandler(
         throw fail('rate_limited', 'Too many wrong passwords in an hour', { retryAfter: BLOCKED_S })
       }
       if (result === 'wrong') {
-        throw fail('invalid_credentials', 'current_password is not this one', { keepEffects: true })
+        throw fail('invalid_credentials', 'current_password is wrong', { keepEffects: true })
       }
     }
     if (present !== old && !isRecent) {

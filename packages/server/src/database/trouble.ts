@@ -35,7 +35,7 @@ export function databaseTrouble(error: unknown): OperationError | undefined {
   const isLost =
     syscall !== undefined && (LOST.includes(code) || (code === 'ENOENT' && syscall === 'connect'))
   if (!isLost && !AWAY.includes(code) && !code.startsWith('08') && !SAID.test(message)) return undefined
-  return new OperationError('unavailable', 'The database of the service is away for the moment', {
+  return new OperationError('unavailable', 'The database of the service cannot be reached at the moment', {
     retryAfter: RETRY_S,
   })
 }

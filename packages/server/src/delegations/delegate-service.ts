@@ -19,8 +19,8 @@ export const delegateService: Handler<'delegateService'> = async (call) => {
   const now = clock.now()
   const expiresAt = input.expires_at === undefined ? null : new Date(input.expires_at)
   if (expiresAt && expiresAt <= now) {
-    const details = [{ path: 'expires_at', message: 'Expected a time to come' }]
-    throw fail('invalid_input', 'expires_at: Expected a time to come', { fields: { details } })
+    const details = [{ path: 'expires_at', message: 'Expected a time in the future' }]
+    throw fail('invalid_input', 'expires_at: Expected a time in the future', { fields: { details } })
   }
   if (resource.status === 'deleted' || resource.status === 'failed') {
     throw fail('service_busy', `The VPS is ${resource.status}`, {

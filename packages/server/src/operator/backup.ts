@@ -9,7 +9,7 @@ const PROOF_BYTES = 10
 export const backup: Command = {
   name: 'backup',
   arguments: '<file> --to <age1...>',
-  summary: 'Writes the database and the secrets to a file that only the owner of a key of age can open',
+  summary: 'Writes the database and the secrets to a file that only the owner of an age key can open',
   takes: 1,
   options: { to: { type: 'string' } },
   async run(operator, [file], { to: recipient }) {

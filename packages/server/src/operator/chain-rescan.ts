@@ -11,10 +11,9 @@ export const chainRescan: Command = {
   takes: 2,
   async run(operator, [network, written]) {
     if (!(networks as readonly string[]).includes(network!))
-      throw new RefusedError(`${network} is none of the networks: ${networks.join(', ')}`)
+      throw new RefusedError(`${network} is not one of the networks: ${networks.join(', ')}`)
     const block = Number(written)
-    if (!Number.isSafeInteger(block) || block < 1)
-      throw new RefusedError(`${written} is no number of a block`)
+    if (!Number.isSafeInteger(block) || block < 1) throw new RefusedError(`${written} is not a block number`)
     const scanned = await demandRescan(await operator.db(), chainIds[network as Network], block)
     if (scanned === undefined) throw new RefusedError(`No chain ${network} was ever looked at here`)
     if (scanned < block)

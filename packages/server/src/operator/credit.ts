@@ -51,7 +51,7 @@ export const credit: Command = {
 /** Micro-dollars of a decimal, which may be negative. */
 function readAmount(text: string): bigint {
   const size = parseUsd(text.replace(/^[+-]/, ''))
-  if (!size) throw new RefusedError(`${text} is no amount of US dollars, such as 12.50 or -3`)
+  if (!size) throw new RefusedError(`${text} is not an amount of US dollars, such as 12.50 or -3`)
   return text.startsWith('-') ? -size : size
 }
 

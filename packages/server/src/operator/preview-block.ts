@@ -82,5 +82,5 @@ function previewOf(text: string): Preview {
   const [port, id] = match?.groups ? [match.groups.port, match.groups.id] : [match?.[1], match?.[2]]
   const preview = { sandboxId: (id ?? '').toLowerCase(), port: Number(port) }
   if (isId('sandbox', preview.sandboxId) && preview.port >= 1 && preview.port <= 65_535) return preview
-  throw new RefusedError(`${text} is no URL of a preview, and not of the form 8000-sbx...`)
+  throw new RefusedError(`${text} is not the URL of a preview, nor of the form 8000-sbx...`)
 }

@@ -28,8 +28,7 @@ export const refundSent: Command = {
     const db = await operator.db()
     const asked = await refundById(db, id!)
     if (!asked) throw new RefusedError(`There is no refund ${id}`)
-    if (!/^0x[0-9a-fA-F]{64}$/.test(written!))
-      throw new RefusedError(`${written} is no hash of a transaction`)
+    if (!/^0x[0-9a-fA-F]{64}$/.test(written!)) throw new RefusedError(`${written} is not a transaction hash`)
     const txHash = written!.toLowerCase() as Hash
     const settings = await chainNamed(operator, networkOf(asked.chain_id))
     const paid = await countPaid(settings, asked, txHash)

@@ -38,7 +38,7 @@ async function readIdentity(file: string): Promise<string> {
     throw new RefusedError(`The key cannot be read: ${error.message}`)
   })
   const key = text.split('\n').find((line) => line.startsWith('AGE-SECRET-KEY-'))
-  if (!key) throw new RefusedError(`${file} has no private key of age`)
+  if (!key) throw new RefusedError(`${file} has no age private key`)
   return key.trim()
 }
 

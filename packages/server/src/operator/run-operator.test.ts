@@ -294,9 +294,9 @@ describe('chain rescan', () => {
   })
 
   test.each([
-    [['solana', '5'], 'none of the networks'],
-    [['polygon', 'five'], 'no number of a block'],
-    [['polygon', '0'], 'no number of a block'],
+    [['solana', '5'], 'is not one of the networks'],
+    [['polygon', 'five'], 'is not a block number'],
+    [['polygon', '0'], 'is not a block number'],
     [['polygon', '501'], 'still to come'],
     [['ethereum', '5'], 'No chain ethereum was ever looked at'],
   ])('error: %j', async (words, why) => {

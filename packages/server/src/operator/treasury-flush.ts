@@ -29,7 +29,7 @@ export const treasuryFlush: Command = {
   async run(operator, [network], options) {
     await demandProvenBackup(operator)
     const above = parseUsd(options.above ?? DEFAULT_ABOVE)
-    if (above === undefined) throw new RefusedError(`${options.above} is no amount of US dollars`)
+    if (above === undefined) throw new RefusedError(`${options.above} is not an amount of US dollars`)
     const settings = await chainNamed(operator, network!)
     const most = options['max-gas-price']
     const price = await gasOf(settings).price()
@@ -97,7 +97,7 @@ export const treasuryFlush: Command = {
 }
 
 function priceOf(gwei: string): bigint {
-  if (!/^\d+(\.\d+)?$/.test(gwei)) throw new RefusedError(`${gwei} is no price of gas in gwei`)
+  if (!/^\d+(\.\d+)?$/.test(gwei)) throw new RefusedError(`${gwei} is not a gas price in gwei`)
   return parseGwei(gwei)
 }
 

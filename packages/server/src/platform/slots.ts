@@ -41,7 +41,7 @@ export function createSlots({ most, waitMs }: { most: number; waitMs: number }):
       const timer = setTimeout(() => {
         waiting.delete(mine)
         reject(
-          new OperationError('overloaded', 'More is asked of the service than it can do at once', {
+          new OperationError('overloaded', 'The service has too much to do at the moment', {
             retryAfter: waitMs / 1000,
           }),
         )

@@ -126,7 +126,7 @@ test('error: while the database is away every surface says 503 and when to come 
   expect(surfaces.filter(({ statusCode }) => statusCode === 404)).toEqual([])
   const called = await tool('get_balance')
   expect(called.body).toContain('unavailable')
-  expect(called.body).toContain('away for the moment')
+  expect(called.body).toContain('cannot be reached at the moment')
   expect((await app.inject({ url: '/readyz' })).statusCode).toBe(503)
   expect(await notReady()).toContain('database')
   expect((await app.inject({ url: '/healthz' })).statusCode).toBe(200)

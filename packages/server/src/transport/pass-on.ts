@@ -118,7 +118,7 @@ async function tendingAddress({ config }: Services): Promise<{ host: string; por
 }
 
 const nobody = () =>
-  new OperationError('sandboxes_unavailable', 'Nobody tends the sandboxes at this moment', {
+  new OperationError('sandboxes_unavailable', 'No process runs the sandboxes at the moment', {
     retryAfter: RETRY_S,
   })
 

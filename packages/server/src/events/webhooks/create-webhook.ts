@@ -33,6 +33,6 @@ export const createWebhook: Handler<'createWebhook'> = async ({ input, caller, d
   function judgeLiteral(): string | undefined {
     const address = literalAddress(new URL(input.url))
     const isFine = address === undefined || addressJudge(config.webhookAllowedNetworks)(address)
-    return isFine ? undefined : 'The host is no public one'
+    return isFine ? undefined : 'The URL must point to a public address'
   }
 }

@@ -41,7 +41,7 @@ export async function postWebhook(
     const literal = literalAddress(url)
     const addresses = literal === undefined ? await addressesOf(hostOf(url)) : [literal]
     const forbidden = addresses.find((address) => !mayReach(address))
-    if (forbidden !== undefined) throw new PostFailure('The host is no public one')
+    if (forbidden !== undefined) throw new PostFailure('The URL must point to a public address')
     return send(addresses[0]!)
   }
 

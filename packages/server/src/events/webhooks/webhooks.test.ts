@@ -275,7 +275,7 @@ describe('where it may lead', () => {
     expect(got).toHaveLength(1)
     expect((await hook.deliveries())[0]).toMatchObject({
       last_status: null,
-      last_error: 'The host is no public one',
+      last_error: 'The URL must point to a public address',
     })
   })
 

@@ -194,7 +194,7 @@ describe('error: a backup', () => {
       '--to',
       'age1nobody',
     )
-    expect(noKey).toMatchObject({ exitCode: 1, stderr: 'age1nobody is no public key of age' })
+    expect(noKey).toMatchObject({ exitCode: 1, stderr: 'age1nobody is not an age public key' })
     await expect(stat(join(folder, 'none'))).rejects.toThrow('ENOENT')
   })
 

@@ -66,7 +66,7 @@ async function plain(file: ReadStream, identity: string): Promise<AsyncIterable<
   try {
     decrypter.addIdentity(identity)
   } catch (error) {
-    throw new RefusedError(`The identity is no private key of age: ${(error as Error).message}`)
+    throw new RefusedError(`The identity is not an age private key: ${(error as Error).message}`)
   }
   try {
     const packed = await decrypter.decrypt(Readable.toWeb(file) as ReadableStream<Uint8Array>)
@@ -234,7 +234,7 @@ async function demandBooks(client: pg.Client): Promise<void> {
 
 async function nextLine(lines: AsyncGenerator<Buffer>): Promise<Buffer> {
   const { value, done } = await lines.next()
-  if (done) throw new RefusedError('The backup breaks off')
+  if (done) throw new RefusedError('The backup ends too early')
   return value
 }
 
@@ -251,6 +251,6 @@ function read<T>(
   line: Buffer,
 ): T {
   const result = shape.safeParse(parse(line))
-  if (!result.success) throw new RefusedError('The file is no backup that this version can read')
+  if (!result.success) throw new RefusedError('The file is not a backup that this version can read')
   return result.data
 }

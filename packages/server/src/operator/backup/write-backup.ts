@@ -32,7 +32,7 @@ export interface BackupSize {
 /**
  * Writes the database, as it is at one moment, and the secrets that belong to it: compressed, encrypted, and while the
  * service runs. Nothing of it is on the disk in plain.
- * @throws RefusedError for what is no public key of age
+ * @throws RefusedError for what is not an age public key
  */
 export async function writeBackup(of: BackupOf, file: WriteStream): Promise<BackupSize> {
   const encrypter = encrypterFor(of.recipient)
@@ -55,7 +55,7 @@ function encrypterFor(recipient: string): Encrypter {
   try {
     encrypter.addRecipient(recipient)
   } catch {
-    throw new RefusedError(`${recipient} is no public key of age`)
+    throw new RefusedError(`${recipient} is not an age public key`)
   }
   return encrypter
 }

@@ -7,6 +7,6 @@ export async function chainNamed({ installed }: Operator, network: string): Prom
   const chain = chains.find((one) => one.network === network)
   if (chain) return chain
   throw new RefusedError(
-    `${network} is none of the networks of this installation: ${chains.map((one) => one.network).join(', ')}`,
+    `${network} is not one of the networks of this installation: ${chains.map((one) => one.network).join(', ')}`,
   )
 }

@@ -47,7 +47,7 @@ export function registerCheckoutPayments(
 }
 
 const noSuchWay = () =>
-  new OperationError('payment_method_unavailable', 'This is no way to pay this invoice', { nextSteps: [] })
+  new OperationError('payment_method_unavailable', 'This invoice cannot be paid that way', { nextSteps: [] })
 
 /** @throws OperationError `not_found` */
 async function demandInvoice(services: Services, secret: string) {

@@ -90,7 +90,7 @@ export async function purchase<N extends OperationName>(
     if (signed.quote !== undefined && promised === undefined)
       throw new PaymentRefused(
         'payment_not_accepted',
-        'The quote in "accepted" is over, or was given for another request',
+        'The quote in "accepted" has expired, or was given for another request',
       )
     // It can still be refused here: nothing was taken.
     const priced = await price()

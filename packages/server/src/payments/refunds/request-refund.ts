@@ -110,7 +110,7 @@ export const requestRefund: Handler<'requestRefund'> = preparedHandler(
     const { network, token, amount } = input
     const here = refundable.find((one) => one.network === network && one.token === token)
     if (!here)
-      throw fail('refund_other_chain', `No ${token} on ${network} that is final came to this account`)
+      throw fail('refund_other_chain', `This account has received no final payment in ${token} on ${network}`)
     if (amount > here.amount)
       throw fail(
         'refund_too_much',

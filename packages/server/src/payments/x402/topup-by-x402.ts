@@ -23,7 +23,8 @@ export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
   checkTopup(services.config, input.amount)
   const address = await addressOf(services, accountId)
   const terms = paymentTerms(services.chains, address, input.amount, input)
-  if (terms.length === 0) fail('payment_method_unavailable', 'Nothing asked for can be paid by x402 here')
+  if (terms.length === 0)
+    fail('payment_method_unavailable', 'Nothing that was asked for can be paid by x402 here')
 
   /** A payment that has come, as its payer is told of it. */
   const tell = async (payment: X402Payment) => {

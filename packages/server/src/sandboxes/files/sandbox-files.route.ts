@@ -67,7 +67,7 @@ async function checkLink(
   const expiresAt = new Date(Number(expires || Number.NaN))
   const link = { method, sandboxId: params.id, path, expiresAt, tokenId }
   if (await isGoodLink(services, link, signature)) return path
-  throw new OperationError('link_invalid', 'The link is over, or is no link to this')
+  throw new OperationError('link_invalid', 'The link has expired, or is for something else')
 }
 
 /** All that is checked for a link is checked for the bytes themselves, in the same order. */

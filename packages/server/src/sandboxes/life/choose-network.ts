@@ -22,5 +22,5 @@ export function chooseNetwork(
 export const noNetworks = () =>
   new OperationError(
     'network_unavailable',
-    'This host gives sandboxes no such network: leave it out to have none; nothing was charged',
+    'Sandboxes on this host cannot have that network: leave it out for none; nothing was charged',
   )

@@ -20,7 +20,7 @@ import { tellEnded, tellPaused, tellStarted } from './tell-sandbox.ts'
 const MOST_ATTEMPTS = 3
 
 export const DAMAGED = 'What was kept of it cannot be read'
-export const NO_NETWORK = 'This host gives sandboxes no such network'
+export const NO_NETWORK = 'Sandboxes on this host cannot have that network'
 
 /** What a customer is told: a runtime's own words are about the operator's host. */
 const WHY: Partial<Record<SandboxErrorCode, string>> = {

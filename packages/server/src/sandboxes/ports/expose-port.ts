@@ -14,7 +14,7 @@ export const exposePort: Handler<'exposePort'> = async ({ input, resource, db, s
   if (state !== 'running' && state !== 'paused')
     fail('sandbox_not_running', ...stateRefusal(sandbox_id, state))
   const reason = await blockOf(db, sandbox_id, port)
-  if (reason !== undefined) fail('preview_blocked', `The operator took this port off: ${reason}`)
+  if (reason !== undefined) fail('preview_blocked', `The operator blocked this port: ${reason}`)
   const ports = await portsOf(db, sandbox_id)
   if (ports.length >= MOST_PORTS && !ports.some((row) => row.port === port))
     fail('sandbox_limit', `${MOST_PORTS} ports of the sandbox are exposed`, {

@@ -153,7 +153,7 @@ async function passUpgrade(
   }
 }
 
-const noAnswer = (port: number) => new OperationError('port_refused', `Port ${port} gave no answer`)
+const noAnswer = (port: number) => new OperationError('port_refused', `Port ${port} did not answer`)
 
 function refusal({ code, status }: OperationError): string {
   if (code === 'preview_closed') return NOTHING_HERE

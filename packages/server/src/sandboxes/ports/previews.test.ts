@@ -241,7 +241,7 @@ describe('a port that the operator takes off', () => {
   })
 
   test.each([
-    [['block', 'https://rackmail.net/', '--reason', 'x'], /no URL of a preview/],
+    [['block', 'https://rackmail.net/', '--reason', 'x'], /not the URL of a preview/],
     [['block', `8000-sbx${'0'.repeat(26)}`, '--reason', 'x'], /There is no sandbox/],
     [['block', `8000-sbx${'0'.repeat(26)}`], /--reason has 1 to 200/],
     [['unblock', `8000-sbx${'0'.repeat(26)}`], /There is no sandbox/],

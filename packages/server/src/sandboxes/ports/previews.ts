@@ -46,7 +46,7 @@ export async function openPreview(
   const row = await reachablePort(services.db, sandboxId, port)
   if (!row) throw new OperationError('preview_closed', 'No port of a sandbox is exposed at this address')
   if (row.access === 'token' && (token === undefined || !isSame(token, tokenOf(services, row))))
-    throw new OperationError('preview_token_missing', 'This port is open for those alone who have its token')
+    throw new OperationError('preview_token_missing', 'This port is open only to requests with its token')
   const sandbox = (await sandboxUse(services.db, sandboxId))!
   const state = shownState(sandbox)
   if (state !== 'running') throw new OperationError('sandbox_not_running', `The sandbox is ${state}`)

@@ -46,5 +46,5 @@ export const createSandboxSnapshot: Handler<'createSandboxSnapshot'> = async (ca
 /** After one try the host or the sandbox is not there for it; after more the sandbox does not answer. */
 const refusal = (attempts: number) =>
   attempts > 1
-    ? new OperationError('sandbox_unreachable', 'The sandbox could not be kept')
-    : noRoom('The host could not keep the sandbox')
+    ? new OperationError('sandbox_unreachable', 'The sandbox could not be saved')
+    : noRoom('The host could not save the sandbox')

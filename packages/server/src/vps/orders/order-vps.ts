@@ -98,7 +98,8 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
 function atQuotedPrice({ input, caller, services, fail }: BeforeOrder, plan: CatalogPlan): CatalogPlan {
   if (input.quote_id === undefined) return plan
   const quoted = readQuote(services, caller.accountId, input.quote_id, plan.slug)
-  if (!quoted) throw fail('quote_invalid', `The quote is over, or none of yours for plan ${plan.slug}`)
+  if (!quoted)
+    throw fail('quote_invalid', `The quote has expired, or is not one of yours for plan ${plan.slug}`)
   return { ...plan, ...quoted }
 }
 
