@@ -174,7 +174,7 @@ test('default: takes requests, and is ready once every part is', { timeout: FIRS
 })
 
 test('default: the lines of the guide for operators reach the embedded database', async () => {
-  const guide = await readFile(join(root, 'docs/guide-operator.md'), 'utf8')
+  const guide = await readFile(join(root, 'docs/operator/data.md'), 'utf8')
   const lines = /^data=[\s\S]*?(?=^```$)/m.exec(guide)![0].replace('/var/lib/coinrack', dataFolder)
   const { stdout } = await runCommand('bash', ['-euc', lines])
   expect(stdout).toMatch(/count[\s\S]*\b1\b[\s\S]*\(1 row\)/)
