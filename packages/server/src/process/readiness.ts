@@ -79,7 +79,9 @@ export function createReadiness(services: Services): Readiness {
       look('machines', async () => {
         if (hosts instanceof Error) return 'the database does not answer'
         if (hosts.some(({ memory_mb, trouble }) => trouble === null && (memory_mb ?? 0) > 0)) return undefined
-        return hosts.find(({ trouble }) => trouble !== null)?.trouble ?? 'no host has said yet what it has'
+        const trouble = hosts.find((host) => host.trouble !== null)?.trouble
+        const isNew = hosts.every(({ memory_mb }) => memory_mb === null)
+        return trouble ?? (isNew ? 'no host has said yet what it has' : 'no host has memory to give')
       }),
       // One that the operator added is nothing that the service promises by itself.
       ...images
