@@ -1,6 +1,8 @@
+import { DriverError, type VpsDriver } from '@coinrack/compute/ports/vps-driver.ts'
 import { setHostState } from '@coinrack/server/hosts/host-store.ts'
-import { LOCAL_HOST } from '@coinrack/server/platform/machine-host.ts'
+import { type Hosts, LOCAL_HOST } from '@coinrack/server/platform/machine-host.ts'
 import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
+import { createVpsReconciler } from '@coinrack/server/vps/machine/reconcile-vps.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chances } from './chances.ts'
 
@@ -18,7 +20,8 @@ const MOST_AT_ONCE = 12
 const DAY_MS = 86_400_000
 
 /**
- * Orders at random, alone and many at once, on hosts that die, drain, come back and lose machines at random. After each step no place
+ * Orders at random, alone and many at once, on hosts that die, drain, come back, fill up and lose machines at random, beside
+ * processes that are killed in the middle of what they do. After each step no place
  * is given twice and no host beyond what it has; an order alone is refused only when no host could take it; at the end no machine
  * is left that belongs to no VPS.
  */
@@ -32,6 +35,8 @@ export function placementSuite({ orders, hosts }: Size): void {
   let service: TestService
   let token: string
   const isDead = new Set<string>()
+  /** Hosts that make no machine, though they say that they have room. */
+  const isFull = new Set<string>()
   /** Memory of each host, in MB. */
   const capacities = new Map<string, number>()
 
@@ -50,6 +55,13 @@ export function placementSuite({ orders, hosts }: Size): void {
       })),
     })
     token = (await service.customer(10_000_000_000n)).token
+    for (const { id, driver } of service.fakeHosts.values()) {
+      const { ensure } = driver
+      driver.ensure = async (spec) => {
+        if (isFull.has(id)) throw new DriverError('no_space', 'The disk is full')
+        return ensure(spec)
+      }
+    }
     for (const { id, driver } of service.fakeHosts.values())
       capacities.set(id, (await driver.inventory()).capacity.memoryMb)
   })
@@ -144,8 +156,37 @@ export function placementSuite({ orders, hosts }: Size): void {
         })
       }
     },
+    async () => {
+      const id = `host-${below(hosts)}`
+      if (!isFull.delete(id)) isFull.add(id)
+    },
     async () => service.reconcile(),
+    // A process that is killed in the middle of what it does with machines.
+    async () => {
+      const reconciler = createVpsReconciler({ ...service.services, hosts: mortalHosts(1 + below(12)) })
+      await reconciler.pass()
+      await reconciler.end()
+    },
   ]
+
+  /** The same hosts, which do no more than so many things together: the last one is done, and nobody hears that it is. */
+  function mortalHosts(calls: number): Hosts {
+    let left = calls
+    const mortal = (driver: VpsDriver) =>
+      new Proxy(driver, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name)
+          if (typeof value !== 'function') return value
+          return async (...args: unknown[]) => {
+            if (--left < 0) throw new Error('Killed')
+            const answer = await value.apply(target, args)
+            if (left === 0) throw new Error('Killed')
+            return answer
+          }
+        },
+      })
+    return new Map([...service.fakeHosts].map(([id, host]) => [id, { ...host, driver: mortal(host.driver) }]))
+  }
 
   test(
     `behavior: ${orders} orders on ${hosts} hosts that come and go`,
@@ -178,6 +219,7 @@ export function placementSuite({ orders, hosts }: Size): void {
       console.log(`${asked} orders, ${refused} of those alone without a place`)
 
       isDead.clear()
+      isFull.clear()
       await service.observeHosts()
       for (let pass = 0; pass < 3; pass++) await service.reconcile()
       const machine = [...service.fakeHosts.values()].find(({ driver }) => driver.machines.size > 0)!
