@@ -45,6 +45,12 @@ export interface WalletAccounts {
   endSession(tx: Transaction, services: Services, tokenId: string): Promise<void>
 }
 
+/** Of accounts, for machines. */
+export interface SshKeys {
+  /** A stored key as a line of authorized_keys; undefined when the account has none of this id. */
+  lineOf(db: Queryable, accountId: string, id: string): Promise<string | undefined>
+}
+
 /** Of payments, for orders. */
 export interface Invoicing {
   /** Opens an unpaid invoice for an order that the balance did not cover. */

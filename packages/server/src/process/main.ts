@@ -10,6 +10,7 @@ import { sandboxTariffs } from '@coinrack/contract/sandbox-tariffs.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { type Logger, pino } from 'pino'
 import { privateKeyToAddress } from 'viem/accounts'
+import { sshKeys } from '../account/ssh-keys/ssh-key-store.ts'
 import { walletAccounts } from '../account/wallet-accounts.ts'
 import { OFFER_MS, readOffer } from '../catalog/offer.ts'
 import { configuredChains } from '../chain/configured-chains.ts'
@@ -192,6 +193,7 @@ async function main(): Promise<void> {
     invoicing,
     ordering,
     walletAccounts,
+    sshKeys,
     sandboxing,
   })
 

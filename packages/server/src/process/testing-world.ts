@@ -15,6 +15,7 @@ import {
 import type { FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import type { HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
 import { pino } from 'pino'
+import { sshKeys } from '../account/ssh-keys/ssh-key-store.ts'
 import { walletAccounts } from '../account/wallet-accounts.ts'
 import { OFFER_MS, readOffer } from '../catalog/offer.ts'
 import type { Chain } from '../chain/chain-port.ts'
@@ -148,6 +149,7 @@ export async function createTestWorld(
     invoicing,
     ordering,
     walletAccounts,
+    sshKeys,
     sandboxing,
   })
   const observeHosts = async () => {

@@ -37,7 +37,9 @@ export const reinstallVps: Handler<'reinstallVps'> = preparedHandler(
     checkConfirmation(call, row, input.confirm, LOSS)
     const image = checkImage(call, images, row)
     const sshKey =
-      input.ssh_key === undefined ? row.ssh_key : await checkSshKey(db, caller.accountId, input.ssh_key, fail)
+      input.ssh_key === undefined
+        ? row.ssh_key
+        : await checkSshKey(db, services, caller.accountId, input.ssh_key, fail)
     const userData = checkUserData(input.user_data, fail)
     if (row.put_back !== null || !['active', 'stopped', 'rebooting', 'reinstalling'].includes(row.status)) {
       throw fail('service_busy', ...stateRefusal(row))

@@ -1,8 +1,8 @@
 import { isId } from '@coinrack/contract/ids.ts'
 import type { Queryable } from '../../database/transaction.ts'
 import type { ErrorOptions } from '../../platform/errors.ts'
-import { sshKeyById } from '../ssh-keys/ssh-key-store.ts'
-import { judgeSshKey } from './ssh-public-key.ts'
+import type { Services } from '../../platform/services.ts'
+import { judgeSshKey } from '../../platform/ssh-public-key.ts'
 
 type Refuse = (code: 'invalid_ssh_key', message: string, options?: ErrorOptions) => never
 
@@ -12,6 +12,7 @@ type Refuse = (code: 'invalid_ssh_key', message: string, options?: ErrorOptions)
  */
 export async function checkSshKey(
   db: Queryable,
+  { sshKeys }: Pick<Services, 'sshKeys'>,
   accountId: string,
   given: string,
   fail: Refuse,
@@ -19,8 +20,9 @@ export async function checkSshKey(
   const refuse = (message: string) =>
     fail('invalid_ssh_key', message, { fields: { details: [{ path: 'ssh_key', message }] } })
   if (isId('ssh_key', given.trim())) {
-    const stored = await sshKeyById(db, accountId, given.trim())
-    return stored?.line ?? refuse('There is no stored SSH key with this id')
+    return (
+      (await sshKeys.lineOf(db, accountId, given.trim())) ?? refuse('There is no stored SSH key with this id')
+    )
   }
   const verdict = judgeSshKey(given)
   return 'line' in verdict ? verdict.line : refuse(verdict.refused)

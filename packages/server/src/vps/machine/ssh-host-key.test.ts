@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { judgeSshKey } from '../../platform/ssh-public-key.ts'
 import { makeSshHostKey } from './ssh-host-key.ts'
-import { judgeSshKey } from './ssh-public-key.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'host-keys-'))
 afterAll(() => rmSync(folder, { recursive: true }))

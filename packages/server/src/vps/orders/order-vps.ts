@@ -49,7 +49,9 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
     const { input, caller, db, services } = call
     checkImage(call, plan, await hostImages(db))
     const sshKey =
-      input.ssh_key === undefined ? null : await checkSshKey(db, caller.accountId, input.ssh_key, call.fail)
+      input.ssh_key === undefined
+        ? null
+        : await checkSshKey(db, services, caller.accountId, input.ssh_key, call.fail)
     const userData = checkUserData(input.user_data, call.fail)
     // Orders of one account run one after the other: each sees what the others left of the balance.
     const balance = await lockBalance(db, caller.accountId)

@@ -19,7 +19,7 @@ export const priceOfOrder: Ordering['priceOfOrder'] = async (services, db, input
   if (input.quote_id !== undefined)
     fail('quote_invalid', 'Quotes are for accounts; the terms of a 402 hold without one')
   checkImage(asked, plan, await hostImages(db))
-  if (input.ssh_key !== undefined) await checkSshKey(db, NOBODY, input.ssh_key, fail)
+  if (input.ssh_key !== undefined) await checkSshKey(db, services, NOBODY, input.ssh_key, fail)
   checkUserData(input.user_data, fail)
   const total =
     input.billing_cycle === 'hourly'

@@ -1,6 +1,7 @@
 import type { SshKey } from '@coinrack/contract/ssh-keys.ts'
 import type { z } from 'zod'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
+import type { SshKeys } from '../../platform/seams.ts'
 
 export interface SshKeyRow {
   id: string
@@ -28,16 +29,15 @@ export async function sshKeysOf(
   return rows
 }
 
-export async function sshKeyById(
-  db: Queryable,
-  accountId: string,
-  id: string,
-): Promise<SshKeyRow | undefined> {
-  const { rows } = await db.query<SshKeyRow>(
-    `select ${COLUMNS} from ssh_key where id = $2 and account_id = $1`,
-    [accountId, id],
-  )
-  return rows[0]
+/** What machines need of the stored keys. */
+export const sshKeys: SshKeys = {
+  async lineOf(db, accountId, id) {
+    const { rows } = await db.query<Pick<SshKeyRow, 'line'>>(
+      'select line from ssh_key where id = $2 and account_id = $1',
+      [accountId, id],
+    )
+    return rows[0]?.line
+  },
 }
 
 /**

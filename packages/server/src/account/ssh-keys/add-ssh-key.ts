@@ -1,5 +1,5 @@
 import type { Handler } from '../../dispatch/handler.ts'
-import { judgeSshKey, sshFingerprint } from '../machine/ssh-public-key.ts'
+import { judgeSshKey, sshFingerprint } from '../../platform/ssh-public-key.ts'
 import { sshKeyView, storeSshKey } from './ssh-key-store.ts'
 
 const MOST_KEYS = 100
