@@ -17,6 +17,8 @@ export async function observeHost(
   host: MachineHost,
   { answerMs = ANSWER_MS } = {},
 ): Promise<PassReport> {
+  // Before it answers: what changes meanwhile may not be in the answer.
+  const at = clock.now()
   let inventory: HostInventory
   try {
     inventory = await answerWithin(answerMs, host.driver.inventory())
@@ -28,7 +30,7 @@ export async function observeHost(
     await saveTrouble(db, host, (error as Error).message)
     return { seen: 0, done: 0, failed: 1 }
   }
-  await saveInventory(db, host, inventory, clock.now())
+  await saveInventory(db, host, inventory, at)
   await reapOrphans({ db, clock, log }, host, inventory.machines)
   return { seen: inventory.machines.length, done: 0, failed: 0 }
 }

@@ -28,17 +28,21 @@ export async function freePort(
   return rows[0]?.port
 }
 
-/** Whether a machine, also of another service, or a program of the host has the port. */
+/**
+ * Whether a machine, also of another service, or a program of the host has the port that a machine had.
+ * @param goneAt when that machine went: what the host said before then may have meant that one
+ */
 export async function isPortTaken(
   db: Queryable,
   { id }: Pick<MachineHost, 'id'>,
   port: number,
+  goneAt: Date,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from vps where host_id = $1 and ssh_port = $2 and machine_gone_at is null and ipv4 is null
      union all select from vps_port where host_id = $1 and public_port = $2
-     union all select from host where id = $1 and $2 = any (used_ports) limit 1`,
-    [id, port],
+     union all select from host where id = $1 and $2 = any (used_ports) and seen_at > $3 limit 1`,
+    [id, port, goneAt],
   )
   return rowCount !== 0
 }

@@ -239,6 +239,22 @@ describe('before an immediate cancellation', () => {
     expect(after.ssh_port).not.toBe(port)
   })
 
+  test.each([
+    ['before the machine went: it was the machine', 0, true],
+    ['since then: it is something else', 1, false],
+  ])('behavior: a port that the host said to be used %s', async (_when, laterMs, isSame) => {
+    const vps = await newVps()
+    const { ssh_port: port } = await vps.read()
+    const seen = () => service.hostSays({ usedPorts: [port] })
+    await seen()
+    await vps.cancel()
+    service.clock.advance(laterMs)
+    if (laterMs > 0) await seen()
+    await vps.restore((await vps.list())[0])
+    expect((await vps.read()).ssh_port === port).toBe(isSame)
+    await service.hostSays()
+  })
+
   test('error: a balance that does not cover it, and a token that may not order; nothing happens', async () => {
     const vps = await newVps(3_000_000n)
     service.clock.advance(20 * DAY_MS)

@@ -4,6 +4,7 @@ import { type Place, randomNumber } from '../../hosts/place-machine.ts'
 import { freePort, isPortTaken } from '../../hosts/port-pool.ts'
 import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 import { noPlace } from './capacity.ts'
 
 /**
@@ -14,7 +15,7 @@ import { noPlace } from './capacity.ts'
 export async function takePlaceAgain(
   tx: Transaction,
   services: Services,
-  { host_id, ssh_host, ssh_port, ipv4 }: Place,
+  { host_id, ssh_host, ssh_port, ipv4, machine_gone_at }: Place & Pick<VpsRow, 'machine_gone_at'>,
 ): Promise<Place> {
   const host = hostOf(services, { host_id })
   if (ipv4 !== null) {
@@ -23,7 +24,7 @@ export async function takePlaceAgain(
     if (other === undefined) throw noPlace('no_address')
     return { host_id, ssh_host: other, ssh_port, ipv4: other }
   }
-  const port = (await isPortTaken(tx, host, ssh_port))
+  const port = (await isPortTaken(tx, host, ssh_port, machine_gone_at!))
     ? await freePort(tx, host, randomNumber(services))
     : ssh_port
   if (port === undefined) throw noPlace('no_port')
