@@ -5,9 +5,9 @@ import { paging, Timestamp, Usd } from './wire.ts'
 
 /** What an answer says that changed the balance, or what it is spent on. */
 export const balanceFields = {
-  balance: Usd.describe('Amount that can be spent now'),
+  balance: Usd.describe('Can be spent now'),
   burn_per_hour: Usd.describe(
-    'Cost of an average hour of the services that renew themselves and of the running sandboxes',
+    'Average cost of an hour of services that renew themselves and of running sandboxes',
   ),
   runs_out_at: Timestamp.nullable().describe('When the balance will not cover them'),
 }

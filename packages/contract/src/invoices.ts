@@ -27,9 +27,7 @@ const Payment = z.object({
   log_index: z.number().int(),
   amount: Usd,
   confirmations: z.number().int(),
-  required: z
-    .string()
-    .describe('Confirmations that are waited for: a number of blocks, "safe" or "finalized"'),
+  required: z.string().describe('Confirmations needed: a number of blocks, "safe" or "finalized"'),
   status: z.enum(['seen', 'credited', 'orphaned']),
 })
 

@@ -40,7 +40,7 @@ export const Receipt = z.object({
         credited_at: TimeText,
       }),
     )
-    .describe('On-chain payments for it; none when the balance paid'),
+    .describe('Payments on chain for it; none when the balance paid'),
 })
 export type Receipt = z.infer<typeof Receipt>
 

@@ -34,7 +34,7 @@ const Terminal = z.strictObject({
 
 /** Of work in the background: what to read it by. */
 const background = {
-  task_id: TaskId.nullable().describe('Task of work in the background; get_task follows it'),
+  task_id: TaskId.nullable().describe('Task in the background; see get_task'),
 }
 
 const Offset = z.coerce.number().int().min(0).default(0)

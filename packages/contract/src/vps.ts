@@ -30,7 +30,7 @@ export const SshAccess = z.object({
 export const VpsBilling = z
   .object({
     cycle: z.enum(billingCycles),
-    price: Usd.describe('Price of a month or an hour, as agreed by the order or a change of plan'),
+    price: Usd.describe('For a month or an hour, as agreed by the order or a change of plan'),
     paid_until: Timestamp.nullable(),
     auto_renew: z.boolean(),
     cancel_at_period_end: z.boolean(),

@@ -24,7 +24,7 @@ export const Work = z.object({
   status: z
     .enum(['running', 'succeeded', 'failed', 'superseded'])
     .describe('superseded: a later call wanted something else before it was done'),
-  progress: z.string().describe('The step that is under way, or was last, in a few words'),
+  progress: z.string().describe('The present or last step, in a few words'),
   error: z.string().nullable().describe('Why it failed, or was superseded'),
   created_at: Timestamp,
   ended_at: Timestamp.nullable(),

@@ -8,7 +8,7 @@ const CALL_FIELDS = {
   access_token: { type: 'string', description: 'Token, without an Authorization header' },
 }
 const IDEMPOTENCY_FIELD = {
-  idempotency_key: { type: 'string', description: 'Repeated with the same key it runs once' },
+  idempotency_key: { type: 'string', description: 'With the same key it runs once' },
 }
 /** Said in the instructions, since every tool has them. */
 const NEXT_STEPS = { type: 'array', items: { type: 'object' } }

@@ -217,7 +217,7 @@ describe('error: a restore', () => {
   })
 
   test('without a key', async () => {
-    expect(await bring(file, { key: file })).toMatchObject(refused('has no private key'))
+    expect(await bring(file, { key: file })).toMatchObject(refused('has no age private key'))
     expect(await bring(file, { key: join(folder, 'none') })).toMatchObject(refused('cannot be read'))
     expect(await run({}, 'restore', file)).toMatchObject({
       exitCode: 1,
