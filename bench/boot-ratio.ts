@@ -1,5 +1,5 @@
 /**
- * What the service adds to a boot: seconds from `POST /orders` (with a cold boot) to `ssh_ready`,
+ * The time that the service adds to a boot: seconds from `POST /orders` (with a cold boot) to `ssh_ready`,
  * beside the same image booted by hand with
  * the same QEMU options in the same kind of network, until its SSH banner; by hand as a first boot and as a later one.
  *

@@ -12,7 +12,7 @@ import { ForwarderFactory } from '../packages/server/src/chain/generated/contrac
 import { startTestChains, testWallet } from '../packages/server/src/chain/testing.ts'
 
 /*
- * What the contracts cost in gas, as a table of docs/measurements.md: on a local node, with the test tokens. The tokens
+ * The contracts' cost in gas, as a table of docs/measurements.md: on a local node, with the test tokens. The tokens
  * of issuers are proxies, and take some 5,000 to 10,000 more for each transfer, in every line alike.
  */
 

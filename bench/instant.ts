@@ -1,5 +1,5 @@
 /**
- * What a clone saves: seconds from `ensure` to a login over SSH when the machine is a clone of a booted template,
+ * The time a clone saves: seconds from `ensure` to a login over SSH when the machine is a clone of a booted template,
  * beside a cold boot of the same image by the same driver; and what a clone takes of memory. With `user-data`, all of
  * them have user data, and it is measured as well when that is done.
  *
@@ -40,7 +40,7 @@ interface Machine {
   login: number
   /** Seconds until its user data is done, if it has any. */
   done: number
-  /** Of the host's memory, in MB: its share, and what is its own alone. */
+  /** Its share of the host's memory, and the memory that is its own alone, in MB. */
   pss: number
   own: number
 }

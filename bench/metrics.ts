@@ -14,7 +14,7 @@ import { pino } from 'pino'
 import { postgresSeconds } from './postgres-seconds.ts'
 
 /*
- * What it costs to keep the metrics of many machines: processor time of the service and of PostgreSQL per machine and
+ * The cost of keeping the metrics of many machines: processor time of the service and of PostgreSQL per machine and
  * sample, and as a share of one core; roll-up and dropping of old rows included. The machines are fake: what a real one
  * costs to ask is the driver's. `npm run bench:metrics -- [machines] [minutes]`
  */

@@ -12,7 +12,7 @@ import type { MachineHost } from '@coinrack/server/platform/machine-host.ts'
 import { postgresSeconds } from './postgres-seconds.ts'
 
 /*
- * What it takes to place a machine on one of 10, of 100 and of 1,000 hosts with 30 machines each: processor time of the
+ * The cost of placing a machine on one of 10, of 100 and of 1,000 hosts with 30 machines each: processor time of the
  * service and of PostgreSQL per placement, the 99th percentile of how long one takes, and how both grow.
  * Each placement is a transaction of its own that is rolled back, several at a time.
  * `npm run bench:placement -- [placements]`

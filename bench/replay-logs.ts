@@ -14,7 +14,7 @@ interface Replay {
   chainId: number
   blocks: number
   perBlock: number
-  /** Of each log in turn; lower-case. */
+  /** The recipient of each log in turn; lower-case. */
   recipients: string[]
 }
 

@@ -13,7 +13,7 @@ import { pino } from 'pino'
 import { postgresSeconds } from './postgres-seconds.ts'
 
 /*
- * What it costs to meter many running sandboxes: processor time of the service and of PostgreSQL per sandbox and hour,
+ * The cost of metering many running sandboxes: processor time of the service and of PostgreSQL per sandbox and hour,
  * and as a share of one core, looking for what is due included. Half of them belong to one account each, the other half
  * to ten large ones. The sandboxes are fake: what a real one costs to observe is the runtime's.
  * `npm run bench:sandboxes -- [sandboxes] [minutes]`
@@ -108,7 +108,7 @@ async function makeSandboxes(): Promise<void> {
   await db.query('vacuum analyze')
 }
 
-/** What was charged is what ran. */
+/** Checks that what was charged is what ran. */
 async function check(): Promise<void> {
   const { rows } = await db.query<{ charged: bigint; ran: bigint; posted: bigint }>(
     `select sum(charged)::bigint as charged, sum(ran_ms * price_hourly / 3600000)::bigint as ran,

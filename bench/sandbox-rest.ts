@@ -24,7 +24,7 @@ import { bootByHand, containersOf, sandboxImage } from './sandbox-by-hand.ts'
 const [rounds = '50', boots = '5', idle = '30', containerRuntime = 'runc', only] = process.argv.slice(2)
 const cacheFolder = process.env.COINRACK_CACHE ?? '/var/cache/coinrack'
 const { memory_mb: memoryMb } = sandboxTariffs.micro
-/** What is measured: a command inside and the same program of a container, or code for an interpreter inside. */
+/** The work that is measured: a command inside and the same program of a container, or code for an interpreter. */
 const WORK: Record<string, { command: string; program: string[] } | { code: string }> = {
   echo: { command: 'echo 1', program: ['echo', '1'] },
   'python3 -c': { command: "python3 -c 'print(1)'", program: ['python3', '-c', 'print(1)'] },

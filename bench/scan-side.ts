@@ -17,7 +17,7 @@ const [side, settings, databaseUrl, blocks]: ['bare' | 'watcher', ChainSettings,
 )
 const url = settings.rpcUrls[0]!
 const db = openPool(databaseUrl, { size: 1, onError: () => {} })
-// Nobody buys without an account here.
+// No customer buys without an account here.
 const addresses = knownAddresses({ db, depositAddressOf: () => zeroAddress })
 await addresses.refresh()
 await db.end()

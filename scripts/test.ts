@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '..')
 const results = join(root, 'node_modules', '.cache', 'coinrack')
-/** What the tests of this run lend each other. */
+/** The templates that the tests of this run lend each other. */
 const templates = join(results, 'templates')
 const args = process.argv.slice(2)
 const isFull = args.includes('--full')
@@ -72,7 +72,7 @@ interface Report {
   }[]
 }
 
-/** What failed, in the order in which it ended: repeated at the end, since the output in between is long. */
+/** The failures, in the order in which they ended: repeated at the end, since the output in between is long. */
 const failures: string[] = []
 
 /** Counts of vitest's own report. A file that cannot be loaded is one failure; so is a report that is not there. */

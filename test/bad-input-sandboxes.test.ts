@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectError } from './support/expect-error.ts'
 
 /*
- * What people and programs send of sandboxes by mistake or by malice: each gets the whole error body, and changes nothing.
+ * Input about sandboxes that is sent by mistake or by malice: each gets the whole error body, and changes nothing.
  */
 
 let service: TestService

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectError } from './support/expect-error.ts'
 
 /*
- * What people and programs send by mistake or by malice: each gets the whole error body, and changes nothing.
+ * Input that people and programs send by mistake or by malice: each gets the whole error body, and changes nothing.
  */
 
 const generous = Object.fromEntries(

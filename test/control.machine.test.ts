@@ -47,7 +47,7 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true })
 }, 180_000)
 
-/** What a buyer would send, without anything that takes a network. */
+/** User data as a buyer would send it, without anything that takes a network. */
 const userData = `#cloud-config
 write_files:
   - path: /etc/motd

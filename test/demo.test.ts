@@ -5,7 +5,7 @@ import { startTestService } from '@coinrack/server/process/testing.ts'
 import { expect, test } from 'vitest'
 
 /*
- * What `npm run demo` says when it cannot play. That it plays is shown with a real machine, in the end-to-end test.
+ * The output of `npm run demo` when it cannot play. That it plays is shown in the end-to-end test, on a real machine.
  */
 
 const script = join(import.meta.dirname, '../packages/cli/src/demo.ts')

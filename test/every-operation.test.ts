@@ -39,10 +39,10 @@ const generous = Object.fromEntries(
 )
 
 let service: TestService
-/** Of an account that has one resource of each kind, and of one that has nothing. */
+/** An account that has one resource of each kind, and one that has nothing. */
 let owner: { token: string; accountId: string }
 let stranger: { token: string; accountId: string }
-/** Whom the owner lets operate its machine. */
+/** The account that the owner lets operate its machine. */
 let delegate: { token: string; accountId: string }
 const owned = {} as Record<Resource, string>
 
@@ -101,7 +101,7 @@ const makeResource: Record<Resource, () => Promise<string>> = {
     const { id } = (
       await service.ask('POST', '/sandboxes', { token: owner.token, body: { timeout: 86_400 } })
     ).body
-    // What the examples are about.
+    // The task and the file that the examples are about.
     const { task_id, path } = { ...operations.getTask.example, ...operations.readFile.example }
     await service.channel.tasks.start(id, task_id, { run: { command: 'true' } })
     await service.ask('PUT', `/sandboxes/${id}/files`, {
@@ -157,7 +157,7 @@ type Ask = (
   about: { token?: string; id?: string; input?: object },
 ) => Promise<Outcome>
 
-/** What the path names stands in the path alone. */
+/** Input that the path names stands in the path alone. */
 const pathOf = (op: Operation, id: string, input: object) =>
   op.path.replaceAll(/{(\w+)}/g, (_all, name: string) =>
     encodeURIComponent(name === 'id' ? id : String((input as Record<string, unknown>)[name] ?? '')),

@@ -199,7 +199,7 @@ test('default: a firewall closes both ways, over a restart of the service and a 
 test('default: a second machine reaches nothing of it, and neither of them the service', async () => {
   const inner = (await vps.inside('hostname -I')).split(' ')
   expect(inner).toContain(ipv6)
-  // Of the addresses that both have it reaches its own, where nobody listens.
+  // At the addresses that both have, the peer reaches itself, where nothing listens.
   for (const address of inner) expect(await peer.inside(reach(address, 8080))).toBe('no')
   const { port } = new URL(service.origin)
   for (const host of ['127.0.0.1', '10.0.2.2', HOST6])
@@ -242,7 +242,7 @@ test('default: a new name and a new password', async () => {
   expect(await byPassword(vps, folder, await revealed(vps), 'whoami; hostname')).toBe('root\nshop')
 })
 
-/** What comes over a console until it matches. */
+/** The output of a console until it matches. */
 async function consoleSays(type: 'serial' | 'vnc', wanted: RegExp): Promise<string> {
   const { websocket_url } = await customer.openConsole({ service_id: id, type })
   const socket = new WebSocket(websocket_url, ['binary'], { origin: service.origin })

@@ -11,8 +11,8 @@ import { chargesOf, newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
 
 /*
- * What goes wrong on a host, on one real machine, and how the service gets over it. Of the operations that a kill can
- * come into, one is chosen by the seed; all of them are in `faults.machine.full.test.ts`.
+ * Faults of a host, on one real machine, and how the service gets over them. One of the operations that a kill can come
+ * into is chosen by the seed; all of them are in `faults.machine.full.test.ts`.
  */
 
 vi.setConfig({ testTimeout: 10 * 60_000 })

@@ -98,7 +98,7 @@ const power = async (action: 'stop' | 'start' | 'reboot') =>
 /** By the root password that is shown now. */
 const byShownPassword = async (command: string) => byPassword(vps, folder, await revealed(vps), command)
 const BOOT = 'cat /proc/sys/kernel/random/boot_id'
-/** What stays the same for as long as the disk does. */
+/** The identity that stays the same for as long as the disk does. */
 const IDENTITY =
   'cat /etc/machine-id /etc/hostname; hostname; ls /var/lib/cloud/instances; cat /etc/ssh/ssh_host_ed25519_key.pub'
 /** How often user data did what it does, when it is through. */

@@ -17,7 +17,7 @@ class RpcError extends Error {
   }
 }
 
-/** What a person does with the questions of a wallet. */
+/** The way a person responds to the questions of a wallet. */
 export interface WalletOptions {
   /** The networks that the wallet knows; it is on the first. */
   knows: ChainSettings[]

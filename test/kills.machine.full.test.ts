@@ -10,7 +10,7 @@ import { type RunningService, startService } from './support/running-service.ts'
  */
 
 const KILLS = 10
-/** What an order took without a kill, measured first, is the span in which kills come. */
+/** The time that an order takes without a kill, measured first, is the span in which kills come. */
 const seed = Number(process.env.COINRACK_TEST_SEED ?? Math.floor(Math.random() * 1_000_000))
 
 vi.setConfig({ testTimeout: 60 * 60_000 })

@@ -20,7 +20,7 @@ const FIRST_START_MS = 30 * 60_000
 /** From `npm start` to the first answer, once everything is in place: on a quiet machine, and as starts of npm alone. */
 const NEXT_START_MS = 5_000
 const NEXT_START_OF_NPM = 12
-/** What it may take on a machine that is busy with other things, before the test gives up. */
+/** How long it may take on a machine that is busy with other things, before the test gives up. */
 const PATIENCE_MS = 60_000
 
 vi.setConfig({ testTimeout: 5 * PATIENCE_MS })

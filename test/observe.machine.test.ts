@@ -153,7 +153,7 @@ test('default: what the machine uses shows in its metrics', async () => {
     return Object.fromEntries(series.map(({ name, points }) => [name, points.map(([, value]) => value!)]))
   }
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
-  // What the processor did is known a step later: it takes two answers.
+  // The use of the processor is known a step later: it takes two answers.
   const { cpu_percent } = await vi.waitUntil(
     async () => {
       const series = await seriesOf()

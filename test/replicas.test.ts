@@ -28,7 +28,7 @@ test('behavior: a second one answers as the first does, and tends the machines o
   await there.revokeToken({ token_id: child.details.id })
   await expect(childHere.getBalance()).rejects.toMatchObject({ status: 401 })
 
-  // Who waits here is woken by what happens there.
+  // A caller that waits here is woken by what happens there.
   const waiting = here.listEvents({ timeout: 20 })
   const { webhook } = await there.createWebhook({ url: 'https://hook.invalid/' })
   const { event_id } = await there.testWebhook({ webhook_id: webhook.id })

@@ -41,7 +41,7 @@ afterAll(async () => {
   await service?.stop()
 }, 180_000)
 
-/** What only the memory and only the disk of it know, made new each time. */
+/** Writes values that only its memory or only its disk knows, new each time. */
 async function learn(): Promise<void> {
   known++
   await sandbox.runCode(`known = ${known}`, { context: 'python' })
@@ -101,7 +101,7 @@ test('behavior: killed while it pauses a sandbox, it pauses it, or it runs on', 
     await interrupted('pause', tookMs, () => sandbox.pause())
     await patiently(() => sandbox.pause())
     await expectCountedAsRan()
-    // Of a pause that was begun, the time that the service was away is none that it ran.
+    // Once a pause was begun, the time that the service was away does not count as running.
     const ranMs = ((await sandbox.info()).seconds - seconds) * 1000
     console.log(`ran ${Math.round(ranMs)} ms of ${Date.now() - begun}`)
     await sandbox.resume()
@@ -119,7 +119,7 @@ test('behavior: killed while it resumes a sandbox, what was saved is kept until 
     await interrupted('resume', tookMs, () => sandbox.resume())
     await patiently(() => sandbox.resume())
     await expectToKnow()
-    // What a resume leaves behind that was killed is no hindrance to the next one.
+    // The remains of a resume that was killed do not hinder the next one.
     await sandbox.pause()
     await expectCountedAsRan()
     await sandbox.resume()

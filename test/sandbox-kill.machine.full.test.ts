@@ -14,9 +14,9 @@ import { countedBy, sandboxTraces } from './support/sandbox-traces.ts'
  */
 
 const SANDBOXES = 20
-/** Of those, so many end by themselves while nobody looks. */
+/** How many of those end by themselves while no service watches. */
 const ENDED_MEANWHILE = 4
-/** Of those that are found again, so many are paused, the others killed as they are. */
+/** How many of those that are found again are paused; the others are killed as they are. */
 const PAUSED = 3
 const AWAY_MS = 5_000
 /** How much of a run may be forgotten when nobody saw its end. */

@@ -97,7 +97,7 @@ describe('arrows between packages', () => {
 describe('arrows inside compute', () => {
   const inCompute = (path: string) => /^packages\/compute\/src\/(.+)$/.exec(path)?.[1]
   const roomOf = (path: string) => path.split('/')[0]!
-  /** What each room may import beside itself. */
+  /** The rooms that each room may import beside itself. */
   const mayImport: Record<string, string[]> = {
     ports: [],
     images: ['ports'],
@@ -127,9 +127,9 @@ describe('arrows inside compute', () => {
 })
 
 describe('arrows inside the server', () => {
-  /** What every slice stands on; of `transport` only its routes take anything. */
+  /** The rooms that every slice stands on; of `transport` only its routes take anything. */
   const floor = ['platform', 'dispatch', 'database', 'config', 'transport']
-  /** What each room may import beside itself. `process` and `operator` assemble the service, and so know all of it. */
+  /** The rooms that each may import beside itself. `process` and `operator` assemble the service, so know all of it. */
   const below: Record<string, string[]> = {
     'data-folder': ['platform'],
     config: ['platform'],

@@ -38,7 +38,7 @@ test.each(['before', 'after'])(
     const { token } = customer
     const { databaseUrl, key } = world
     const input = { databaseUrl, settings, key, token, payment, amount: 5, point }
-    // What the settings hold of money is written as text; this service credits nothing.
+    // Money in the settings is written as text; this service credits nothing.
     const text = JSON.stringify(input, (_name, value) => (typeof value === 'bigint' ? String(value) : value))
     const service = spawn(process.execPath, [killed, text], { stdio: ['ignore', 'inherit', 'inherit'] })
     expect(await once(service, 'exit')).toEqual([null, 'SIGKILL'])

@@ -3,10 +3,10 @@ import { formatUsd, UsdInput } from '@coinrack/contract/wire.ts'
 import { expect } from 'vitest'
 import type { MeasuredAnswer, MeasuredClient } from './measured-client.ts'
 
-/** What all buyers have in common. */
+/** The things that all buyers have in common. */
 export interface Market {
   client: MeasuredClient
-  /** Of the replicas. */
+  /** Origins of the replicas. */
   origins: string[]
   /** A number from 0 to below the limit. */
   pick(limit: number): number
@@ -20,7 +20,7 @@ export interface Buyer {
   act(): Promise<void>
   /** Identifiers of all orders that were answered with success. */
   orders: ReadonlySet<string>
-  /** What has to be there to spend, in micro-dollars. */
+  /** The amount that has to be there to spend, in micro-dollars. */
   balance(): bigint
   /** Reads the balance on every replica. */
   checkBalance(): Promise<void>
@@ -117,7 +117,7 @@ export async function createBuyer(market: Market, number: number): Promise<Buyer
     expect(answer.body.balance).toBe(formatUsd(available))
   }
 
-  /** Of two orders at the same moment on two replicas, one is within the budget. */
+  /** Places two orders at the same moment on two replicas: one of them is within the budget. */
   async function orderWithinBudget(): Promise<void> {
     if (services.length >= MOST_SERVICES) return cancel()
     if (available < NANO * 2n) return give()

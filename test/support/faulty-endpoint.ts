@@ -4,9 +4,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** What an endpoint does that gives no answer, or one that nobody can take for true. */
+/** The ways in which an endpoint gives no answer, or one that no client can take for true. */
 export const failures = ['hangs', 'refuses', 'limits', 'babbles', 'malformed', 'huge'] as const
-/** What an endpoint does that answers something false, or leaves something out. */
+/** The ways in which an endpoint answers something false, or leaves something out. */
 export const lies = [
   'freezes',
   'runs ahead',
@@ -60,7 +60,7 @@ export async function faultyEndpoint(nodeUrl: string, chance: () => number, vict
   }
   const height = async () => Number(await ask('eth_blockNumber', []))
 
-  /** What is answered in the place of the truth. */
+  /** The answer that is given in place of the truth. */
   async function answerOf({ method, params }: Rpc): Promise<unknown> {
     const truth = () => ask(method, params)
     const isBlock = method === 'eth_getBlockByNumber'

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { ended } from './one-vps.ts'
 import type { RunningService } from './running-service.ts'
 
-/** What an interruption has to do with: one VPS of a customer, in a service that can be killed. */
+/** The subject of an interruption: one VPS of a customer, in a service that can be killed. */
 export interface Subject {
   customer: Client
   id: string

@@ -31,7 +31,7 @@ export interface LoadOptions {
   seed: number
 }
 
-/** What buyers got out of some replicas. */
+/** The throughput that buyers got out of some replicas. */
 interface LoadReport {
   requestsPerSecond: number
   /** Milliseconds. */

@@ -122,7 +122,7 @@ export async function openHistories() {
 
   /**
    * Replaces the newest blocks: their transactions come again in the first of the new ones, in another order, or never.
-   * Of one payer they keep their order, and after one that is lost none comes.
+   * Those of one payer keep their order, and after one that is lost none comes.
    */
   async function reorganise(): Promise<void> {
     const head = Number(await client.getBlockNumber({ cacheTime: 0 }))

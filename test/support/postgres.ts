@@ -9,7 +9,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of a server whose databases are copies of the one it names, each for one test. */
+    /** The URL of a server whose databases are copies of the one it names, each for one test. */
     postgresUrl: string
   }
 }

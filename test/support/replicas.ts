@@ -11,7 +11,7 @@ const READY_MS = 60_000
 /** One process of the service; see `replica.ts`. */
 export interface Replica {
   origin: string
-  /** What it has complained of. */
+  /** The complaints that it has written. */
   complaints(): string
   /** SIGKILL: nothing gets to say goodbye. */
   kill(): Promise<void>

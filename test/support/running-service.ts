@@ -17,7 +17,7 @@ const END_MS = 60_000
 export interface RunningService {
   origin: string
   dataFolder: string
-  /** Of the service now. */
+  /** The current process id of the service. */
   pid(): number
   start(): Promise<void>
   /** Another process of the service on the same data, with a port of its own. */

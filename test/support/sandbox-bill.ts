@@ -3,7 +3,7 @@ import type { Client } from '@coinrack/sdk/index.ts'
 import { expect } from 'vitest'
 
 export interface Bill {
-  /** What each has run, in milliseconds. */
+  /** How long each has run, in milliseconds. */
   ranMs: Map<string, number>
   charged: bigint
 }

@@ -59,7 +59,7 @@ export async function machinesOf(dataFolder: string): Promise<{ name: string; pi
   })
 }
 
-/** What the runtime wrote down of a sandbox's machine. */
+/** The counts that the runtime wrote down of a sandbox's machine. */
 export interface Counted {
   state: 'running' | 'paused' | 'ended'
   ranMs: number
@@ -68,7 +68,7 @@ export interface Counted {
   sandbox?: { id: string }
 }
 
-/** What the runtime counts, by sandbox: read from its files, beside the service. */
+/** The counts of the runtime, by sandbox: read from its files, beside the service. */
 export async function countedBy(dataFolder: string): Promise<Map<string, Counted>> {
   const folder = join(dataFolder, 'sandboxes')
   const records = await Promise.all(

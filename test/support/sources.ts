@@ -29,7 +29,7 @@ export function repositoryFiles(): Source[] {
     })
 }
 
-/** Of tests and for tests: `*.test.ts`, `testing.ts`, conformance suites, fakes. */
+/** Whether a file is a test or serves tests: `*.test.ts`, `testing.ts`, conformance suites, fakes. */
 export const isForTests = (path: string) =>
   /\.test\.ts$|(^|\/)testing(-[\w-]+)?\.ts$|\.suite\.ts$|(^|\/)fake[-/]|^test\//.test(path)
 

@@ -14,7 +14,7 @@ import type { RunningService } from './running-service.ts'
 
 const BASE_CHAIN = 8453
 
-/** Somebody with some of the test USDC on Base, and with no coins for gas. */
+/** A payer with some of the test USDC on Base, and with no coins for gas. */
 export async function newPayer(service: RunningService, amount: bigint) {
   const account = privateKeyToAccount(generatePrivateKey())
   const asked = await fetch(`${service.origin}/x402/orders`, {
@@ -38,7 +38,7 @@ interface Terms {
 }
 type Payer = Awaited<ReturnType<typeof newPayer>>
 
-/** What a program was answered, and in how many calls. */
+/** The answer that a program got, and in how many calls. */
 export interface Bought {
   calls: number
   // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it

@@ -11,7 +11,7 @@ type Answer<O extends Operation> = O['list'] extends true
 
 /** An agent that speaks MCP, and was told nothing but the address of the tool endpoint. */
 export interface Agent {
-  /** Of the protocol, as it was negotiated. */
+  /** The version of the protocol, as it was negotiated. */
   protocolVersion: string
   /** How many tools there are. */
   tools: number

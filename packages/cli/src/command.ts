@@ -1,7 +1,7 @@
 export interface Command {
   /** The words that call it, such as `receipt verify`. */
   name: string
-  /** What follows them, such as `<file>`. */
+  /** The arguments that follow the name, such as `<file>`. */
   arguments: string
   summary: string
   /** How many arguments it takes. */

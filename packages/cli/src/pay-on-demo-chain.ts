@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createPublicClient, createWalletClient, erc20Abi, type Hex, http, parseGwei } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
-/** What `GET /demo` answers: the local chains, and a key that holds plenty of every test token. */
+/** The answer of `GET /demo`: the local chains, and a key that holds plenty of every test token. */
 export interface DemoMoney {
   chains: { chain_id: number; rpc_url: string }[]
   faucet_key: Hex
@@ -52,7 +52,7 @@ export async function payOnDemoChain(
   return hash
 }
 
-/** Whoever runs a demo has the same key: of two that take the same nonce, the node refuses one, which takes the next. */
+/** All runs of a demo share one key: if two take the same nonce, the node refuses one, which then takes the next. */
 async function untilTaken(send: () => Promise<Hex>): Promise<Hex> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -8,9 +8,9 @@ import { makeSshKey, runInGuest, sshArguments } from './ssh.ts'
 type Plan = z.input<Operations['listPlans']['output']>
 
 export interface DemoOptions {
-  /** Of the service, as `http://127.0.0.1:8080`. */
+  /** Origin of the service, such as `http://127.0.0.1:8080`. */
   origin: string
-  /** Of the new account. */
+  /** Email address of the new account. */
   email: string
   /** Where the SSH key and the known hosts are written. */
   folder: string

@@ -3,7 +3,7 @@ import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { paging, Timestamp, Usd } from './wire.ts'
 
-/** What an answer says that changed the balance, or what it is spent on. */
+/** The fields of an answer to a call that changed the balance, or what it is spent on. */
 export const balanceFields = {
   balance: Usd.describe('Can be spent now'),
   burn_per_hour: Usd.describe(

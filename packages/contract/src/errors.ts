@@ -279,7 +279,7 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors
 
-/** What any operation may answer, so that no declaration repeats it. */
+/** The errors that any operation may answer, so that no declaration repeats them. */
 export const commonErrors = [
   'malformed_json',
   'invalid_input',

@@ -32,7 +32,7 @@ const SandboxTold = z.object({
 })
 const SoFar = { reason: z.enum(sandboxReasons).nullable(), seconds: z.number(), cost: Usd }
 
-/** What can happen to an account, and what is told of it. */
+/** The events that can happen to an account, and what is told of each. */
 export const eventTypes = {
   'balance.credited': z.object({
     amount: Usd,
@@ -76,7 +76,7 @@ export const eventTypes = {
     product: z.string(),
     total: Usd,
   }),
-  /** What was paid for it is on the balance; service_id where a machine was begun. */
+  /** The money that was paid for it is on the balance; service_id where a machine was begun. */
   'order.failed': z.object({
     order_id: Id('order'),
     service_id: Id('service').nullable(),
@@ -102,7 +102,7 @@ export const eventTypes = {
     auto_renew: z.boolean(),
     /** By balance and budget as they are now. */
     covered: z.boolean(),
-    /** What it can be paid with where the balance does not cover it. */
+    /** The invoice that it can be paid with where the balance does not cover it. */
     invoice_id: Id('invoice').nullable(),
   }),
   /** Without money, budget or auto-renew, or for a debt: powered off, and kept until delete_at. */

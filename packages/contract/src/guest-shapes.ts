@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
 /*
- * What commands and files inside a machine look like, the same for a VPS and for a sandbox.
+ * The shapes of commands and files inside a machine, the same for a VPS and for a sandbox.
  */
 
-/** What one call reads or writes of a file, in bytes. */
+/** The most that one call reads or writes of a file, in bytes. */
 export const FILE_BYTES = 5_000_000
 /** A request that carries as much, in base64. */
 export const FILE_BODY_BYTES = 8 * 1024 * 1024
@@ -21,7 +21,7 @@ export const Environment = z
   .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/), NoNul.max(16_384))
   .refine((env) => JSON.stringify(env).length <= 65_536, 'Expected at most 64 KiB in all')
 
-/** What is answered of a program that has ended. */
+/** The answer about a program that has ended. */
 export const ended = {
   stdout: z.string(),
   stderr: z.string(),
@@ -47,7 +47,7 @@ export const FileRead = z.object({
   content_base64: z.string().optional(),
 })
 
-/** What is written: one of the two. */
+/** The content that is written: one of the two. */
 export const fileContent = {
   content: z.string().max(FILE_BYTES).optional().describe('Text'),
   content_base64: z

@@ -26,7 +26,7 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes
 
-/** What stands before the 26 characters. Identifiers of sandboxes become names of hosts: letters and digits alone. */
+/** The prefix of the 26 characters. Identifiers of sandboxes become names of hosts: letters and digits alone. */
 const headOf = (kind: IdKind) => (kind === 'sandbox' ? idPrefixes[kind] : `${idPrefixes[kind]}_`)
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz'

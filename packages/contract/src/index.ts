@@ -27,7 +27,7 @@ import { vps } from './vps.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
-/** What operations are about, as documentation groups them. */
+/** The subjects of operations, as documentation groups them. */
 export const subjects = {
   Guide: 'Where to begin',
   Account: 'Register, log in, passwords, tokens with budgets',
@@ -89,7 +89,7 @@ export const operationList = Object.entries(operations) as [OperationName, Opera
 /** REST lives below `{origin}` + this path. */
 export const basePath = '/api/v1/eqvps'
 
-/** What callers have who come with a wallet and no account lies below `{origin}` + this path. */
+/** Operations for callers with a wallet and no account lie below `{origin}` + this path. */
 export const walletPath = '/x402'
 
 /** The path of an operation below `{origin}`. */

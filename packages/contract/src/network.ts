@@ -8,7 +8,7 @@ const OCTET = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const NETWORK = new RegExp(
   `^(${OCTET}(\\.${OCTET}){3}(/(3[0-2]|[12]?\\d))?|[\\da-fA-F:]*:[\\da-fA-F:]*(/(12[0-8]|1[01]\\d|[1-9]?\\d))?)$`,
 )
-/** What the pattern leaves open of IPv6: how many groups there are. */
+/** Checks what the pattern leaves open of IPv6: how many groups there are. */
 const isAddress = (text: string) => !text.includes(':') || URL.canParse(`http://[${text.split('/')[0]}]`)
 
 /** Whether the text is an address or a network of IPv4 or IPv6. */
@@ -71,7 +71,7 @@ const PublicPort = z.object({
 const service = { service_id: Id('service') }
 const serviceExample = { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0' }
 
-/** What reaches a VPS and what it reaches. */
+/** The operations on what reaches a VPS and what it reaches. */
 export const network = {
   getFirewall: operation({
     method: 'GET',

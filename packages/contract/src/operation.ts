@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { CommonError, ErrorCode } from './errors.ts'
 import type { NextStep } from './wire.ts'
 
-/** What a token may be allowed to do. */
+/** The kinds of operations that a token may be allowed. */
 export type Scope = 'read' | 'order' | 'manage' | 'sandbox' | 'billing' | 'account'
 
 /** Token buckets, see `rates.ts`. */
@@ -74,7 +74,7 @@ export interface Operation {
   x402?: true | 'always'
   /** By REST, for who accepts `text/event-stream`, it tells what comes of the work while it goes on. */
   streams?: true
-  /** What sells the same to callers without an account. */
+  /** The operation that sells the same to callers without an account. */
   withoutAccount?: 'buyVps' | 'buySandbox'
   resource?: Resource
   /** An account that was given rights on the service may ask for it too, beside its owner. Never what costs or reveals. */
@@ -93,7 +93,7 @@ export interface Operation {
   example: Record<string, unknown>
   /** Where what a success has made can be read, below the base path, given the answer as it stands on the wire. */
   created?: (answer: Record<string, unknown>) => string | undefined
-  /** What to call after a success, given the answer as it stands on the wire and the input as it was sent. */
+  /** The calls to make after a success, given the answer as it stands on the wire and the input as it was sent. */
   next?: (answer: Record<string, unknown>, input: Record<string, unknown>) => NextStep[]
 }
 

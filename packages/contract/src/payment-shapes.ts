@@ -13,7 +13,7 @@ export const Settlement = z
   })
   .describe("x402's SettlementResponse")
 
-/** What an answer says beside what was bought, to a caller that came with a payment and no account. */
+/** The fields of an answer beside what was bought, for a caller that came with a payment and no account. */
 export const Purchase = {
   token: z
     .string()
@@ -25,7 +25,7 @@ export const Purchase = {
   settlement: Settlement,
 }
 
-/** What may be wrong with a payment by signature. */
+/** The errors of a payment by signature. */
 export const paymentErrors = [
   'payment_required',
   'payment_malformed',
@@ -41,5 +41,5 @@ export const paymentErrors = [
   'settlement_unavailable',
 ] as const
 
-/** What may be in the way of a purchase without an account. */
+/** The errors of a purchase without an account. */
 export const purchaseErrors = [...paymentErrors, 'payment_method_unavailable', 'payment_used'] as const

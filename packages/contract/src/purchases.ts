@@ -4,7 +4,7 @@ import { awaitSsh, monthsFit, NO_MONTHS, orderErrors, orderFields, PlacedOrder }
 import { Purchase, purchaseErrors } from './payment-shapes.ts'
 import { PaidSandbox, sandboxFields, startErrors, useSandbox } from './sandboxes.ts'
 
-/** What callers buy who come with a wallet and no account. */
+/** The operations by which callers with a wallet and no account buy. */
 export const vpsPurchases = {
   buyVps: operation({
     method: 'POST',

@@ -1,6 +1,6 @@
 import type { RateClass } from './operation.ts'
 
-/** Who is counted in each class, for documentation: the limits themselves are configuration. */
+/** Whether a class counts by account or by address, for documentation: the limits themselves are configuration. */
 export const rateSubjects: Record<RateClass, 'account' | 'address'> = {
   default: 'account',
   orders: 'account',

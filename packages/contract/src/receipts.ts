@@ -3,7 +3,7 @@ import { Id } from './ids.ts'
 import { networks, tokenSymbols } from './invoices.ts'
 import { operation } from './operation.ts'
 
-/** What is signed is text, so money and times are text here on both sides of the wire. */
+/** The signed content is text, so money and times are text here on both sides of the wire. */
 const UsdText = z.string().describe('US dollars')
 const TimeText = z.string().describe('RFC 3339, UTC')
 

@@ -4,7 +4,7 @@ import { isCidr } from './network.ts'
 const MOST_ENTRIES = 100
 const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 const NAME = new RegExp(`^(?=.{1,253}$)(${LABEL}\\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
-/** What an address of the web has beside a name, and what is read as something else there. */
+/** The characters that a web address has beside a name, and those that are read as something else there. */
 const NO_NAME = /[\s%/?#:@\\*[\]]/
 
 /** A name as it is compared: in ASCII (IDNA) and lower case, without the dot of the root. Undefined for what is none. */

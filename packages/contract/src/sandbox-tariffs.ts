@@ -1,8 +1,8 @@
-/** What a sandbox has, and what a running hour of it costs in micro-USD; it is paid by what it ran. */
+/** The size of a sandbox, and the price of a running hour in micro-USD; it is charged for the time that it ran. */
 export interface SandboxTariff {
   vcpus: number
   memory_mb: number
-  /** What it can write beside its template. */
+  /** The space that it can write beside its template. */
   disk_gb: number
   price_per_hour: bigint
 }

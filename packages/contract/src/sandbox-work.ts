@@ -32,7 +32,7 @@ const Terminal = z.strictObject({
   rows: z.number().int().min(1).max(1000),
 })
 
-/** Of work in the background: what to read it by. */
+/** The field by which work in the background is read. */
 const background = {
   task_id: TaskId.nullable().describe('Task in the background; see get_task'),
 }

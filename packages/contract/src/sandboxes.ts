@@ -79,7 +79,7 @@ const sandbox = { sandbox_id: SandboxId }
 export const sandboxExample = { sandbox_id: 'sbx01kabcdefghjkmnpqrstvwxyz0' }
 const one = { access: 'sandbox', rate: 'default', resource: 'sandbox' } as const
 export const PaidSandbox = Sandbox.extend(balanceFields)
-/** What may be in the way of one more that runs. */
+/** The errors that may prevent one more running sandbox. */
 export const startErrors = [
   'insufficient_balance',
   'account_owes',

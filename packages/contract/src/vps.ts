@@ -76,7 +76,7 @@ const VpsDetail = Vps.extend({
     .describe('Last observation; null where nothing was observed yet'),
 })
 
-/** What to do with a VPS in the state that it is in. */
+/** The next steps for a VPS in the state that it is in. */
 const leadOn = (answer: Record<string, unknown>) => {
   const { id, status, ssh_ready, ssh } = answer as Partial<z.input<typeof Vps>>
   const service = { service_id: id }

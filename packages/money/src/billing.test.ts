@@ -187,7 +187,7 @@ test('behavior: no period is charged twice, early, or for a time that was not se
       for (const { pauseMs, covers, autoRenew } of looks) {
         now = after(now, pauseMs)
         state = { ...state, autoRenew }
-        // What it covers is the charge of this look alone.
+        // The money covers the charge of this look alone.
         let money = covers ? 1 : 0
         for (let step = planBilling(state, money > 0, now); step.do !== 'nothing'; ) {
           if (step.do === 'delete') return
@@ -230,7 +230,7 @@ test('behavior: a year of months is twelve charges that end at the anchored day'
   expect(ends[0]).toEqual(at('2028-02-29T23:59:59.999'))
 })
 
-/** What the service writes down after a step. */
+/** The state that the service writes down after a step. */
 function apply(state: Billed, step: BillingStep): Billed {
   switch (step.do) {
     case 'notice':

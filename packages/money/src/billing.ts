@@ -47,7 +47,7 @@ export function periodsAfter(cycle: Cycle, anchor: Date, from: Date, count: numb
 export const monthsBetween = (from: Date, until: Date) =>
   (until.getUTCFullYear() - from.getUTCFullYear()) * 12 + until.getUTCMonth() - from.getUTCMonth()
 
-/** What of a VPS says how it goes on with its paid time. */
+/** The fields of a VPS that say how it goes on with its paid time. */
 export interface Billed {
   cycle: Cycle
   anchor: Date

@@ -3,11 +3,11 @@
  * zero, what the house has (the treasuries) and what a customer owes it is below.
  */
 
-/** Of each customer: what can be spent, what is reserved by holds, what a reversed payment left open. */
+/** Accounts of each customer: what can be spent, what is reserved by holds, what a reversed payment left open. */
 export const customerAccounts = ['customer.available', 'customer.held', 'customer.owed'] as const
 export type CustomerAccount = (typeof customerAccounts)[number]
 
-/** Of the house. A treasury is one token on one chain. */
+/** Accounts of the house. A treasury is one token on one chain. */
 export type HouseAccount =
   | `treasury.${number}.${string}`
   | 'revenue.vps'

@@ -1,7 +1,7 @@
 import type { Posting } from './posting.ts'
 
 /*
- * What runs is paid by what it ran, for each started millisecond of running and never twice: all sums come from the
+ * A sandbox is charged for each started millisecond that it ran, and never twice: all sums come from the
  * cumulative time, so that nothing drifts by rounding, however often it is settled.
  */
 
@@ -16,23 +16,23 @@ export interface Meter {
   priceHourly: bigint
   /** All the time that it has run, in milliseconds. */
   ranMs: number
-  /** What of that time is settled: charged, or waived. micro-USD */
+  /** The part of its cost that is settled: charged, or waived. micro-USD */
   settled: bigint
   /** It goes on. */
   runs: boolean
 }
 
-/** What a time of running costs in all, in micro-USD: `floor(price * time)`, so never more than what ran. */
+/** The whole cost of a running time, in micro-USD: `floor(price * time)`, so never more than what ran. */
 export const meteredCost = (priceHourly: bigint, ranMs: number): bigint =>
   (priceHourly * BigInt(Math.floor(ranMs))) / HOUR_MS
 
-/** What a meter has still to pay for the time up to now, in micro-USD. */
+/** The amount that a meter has still to pay for the time up to now, in micro-USD. */
 export const dueOf = ({ priceHourly, ranMs, settled }: Meter): bigint => {
   const due = meteredCost(priceHourly, ranMs) - settled
   return due > 0n ? due : 0n
 }
 
-/** What the time ahead costs beyond the time up to now, in micro-USD. */
+/** The cost of the time ahead beyond the time up to now, in micro-USD. */
 const aheadCost = ({ priceHourly, ranMs, runs }: Meter, ms: number) =>
   runs ? meteredCost(priceHourly, ranMs + ms) - meteredCost(priceHourly, ranMs) : 0n
 
@@ -52,10 +52,10 @@ export function coveredMs(meters: readonly Meter[], funds: bigint): number {
   return covered
 }
 
-/** What a settlement does to each meter, in the order in which they came. */
+/** The effect of a settlement on each meter, in the order in which they came. */
 export interface Settled {
   charged: bigint
-  /** Ran, and no money was there for it: nobody is charged for it later. */
+  /** Ran, and no money was there for it: the customer is not charged for it later. */
   waived: bigint
   held: bigint
 }

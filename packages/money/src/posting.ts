@@ -29,6 +29,6 @@ export function entriesOf(postings: readonly Posting[]): Entry[] {
   })
 }
 
-/** What a transaction changes on one account, in micro-USD. */
+/** The change that a transaction makes to one account, in micro-USD. */
 export const changeOf = (account: LedgerAccount, entries: readonly Entry[]) =>
   entries.reduce((sum, entry) => (entry.account === account ? sum + entry.amount : sum), 0n)

@@ -122,7 +122,7 @@ describe('upgradeCharge', () => {
         const refund = refundOnCancel({ price: paid - used, priceHourly: hourlyOf(high), usedMs: 1 })
         expect(refund).toBeGreaterThanOrEqual(0n)
         expect(refund).toBeLessThan(paid)
-        // What was used before the change stays paid.
+        // The time that was used before the change stays paid.
         expect(paid - refund).toBeGreaterThanOrEqual(used)
       }),
     )

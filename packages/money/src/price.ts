@@ -6,13 +6,13 @@ const HOUR_MS = 3_600_000
 export interface PaidPeriod extends Period {
   /** In all, changes of the plan included. */
   paid: bigint
-  /** What of that was used up before `ratedFrom`, at the price of then. */
+  /** The part of that which was used up before `ratedFrom`, at the price of that time. */
   used: bigint
   /** The start, or the last change of the plan. */
   ratedFrom: Date
 }
 
-/** What an immediate cancellation gives back: periods ahead whole, and of the present one what was not used. */
+/** The refund of an immediate cancellation: periods ahead whole, and the unused part of the current one. */
 export const refundOfPeriods = (periods: readonly PaidPeriod[], priceHourly: bigint, at: Date): bigint =>
   periods.reduce((sum, { from, until, paid, used, ratedFrom }) => {
     if (until <= at) return sum
@@ -22,7 +22,7 @@ export const refundOfPeriods = (periods: readonly PaidPeriod[], priceHourly: big
   }, 0n)
 
 /**
- * What an immediate cancellation gives back of a period's price, in micro-USD.
+ * The part of a period's price that an immediate cancellation gives back, in micro-USD.
  * Policy: used time is charged at the hourly price for each started hour, at most the price of the period.
  */
 export function refundOnCancel(period: {
@@ -37,7 +37,7 @@ export function refundOnCancel(period: {
 }
 
 /**
- * What a change to a dearer plan costs now: the difference of the prices for the rest of the paid period, rounded up to
+ * The cost of a change to a dearer plan: the difference of the prices for the rest of the paid period, rounded up to
  * a micro-USD; nothing when the price falls or the period is over. `(new - old) * rest / period`
  */
 export function upgradeCharge(change: {
@@ -57,7 +57,7 @@ export function upgradeCharge(change: {
 }
 
 /**
- * What a time at an hourly price costs, to the millisecond, rounded up to a micro-USD and at most `limit`.
+ * The cost of a time at an hourly price, to the millisecond, rounded up to a micro-USD and at most `limit`.
  * @param usedMs milliseconds, at least 0
  */
 export function usedCost(priceHourly: bigint, usedMs: number, limit: bigint): bigint {

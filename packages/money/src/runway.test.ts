@@ -73,7 +73,7 @@ test('behavior: it is the moment at which charging one after the other fails', (
         const due = charges.map((one) => ({ ...one }))
         for (;;) {
           const first = due.reduce((a, b) => (b.next < a.next ? b : a))
-          // Of charges at the same moment all are due.
+          // All charges at the same moment are due.
           const together = due.filter(({ next }) => next.getTime() === first.next.getTime())
           left -= together.reduce((sum, { price }) => sum + price, 0n)
           if (left < 0n) {

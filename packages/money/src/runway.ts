@@ -4,9 +4,9 @@ import { monthsAfter } from './period.ts'
 /** Something that is charged again and again. */
 export interface Recurring {
   cycle: Cycle
-  /** Of one period, micro-USD. */
+  /** The price of one period, micro-USD. */
   price: bigint
-  /** Of monthly ones: the day and time at which they are charged. */
+  /** The day and time at which monthly ones are charged. */
   anchor: Date
   /** When it is charged next. */
   next: Date
@@ -27,7 +27,7 @@ const HOUR_MS = 3_600_000
 const MONTH_HOURS = 730n
 const LONGEST_YEARS = 100
 
-/** What is charged in an average hour, in micro-USD, rounded up. */
+/** The amount that is charged in an average hour, in micro-USD, rounded up. */
 export function burnPerHour(charges: readonly Recurring[], running: readonly Running[] = []): bigint {
   const sumOf = (wanted: Cycle) =>
     charges.reduce((sum, { cycle, price }) => (cycle === wanted ? sum + price : sum), 0n)

@@ -20,7 +20,7 @@ export interface ClientOptions extends Partial<World> {
 }
 
 export interface CallOptions {
-  /** Of a write. Kept by the caller, it lets the same write be made again after a crash. */
+  /** The key of a write. Kept by the caller, it lets the same write be made again after a crash. */
   idempotencyKey?: string
   /** Ends the call, its repetitions and its waiting. */
   signal?: AbortSignal

@@ -38,6 +38,6 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Of fetch, the error itself says only that it failed. */
+/** The innermost cause, as the error of fetch itself says only that it failed. */
 const innermost = (error: unknown): Error =>
   error instanceof Error && error.cause instanceof Error ? innermost(error.cause) : (error as Error)

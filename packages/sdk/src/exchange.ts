@@ -8,7 +8,7 @@ export interface Ask {
   signal: AbortSignal | undefined
 }
 
-/** What came back, whatever its status. */
+/** The answer that came back, whatever its status. */
 export interface Reply {
   status: number
   headers: Headers

@@ -13,10 +13,10 @@ export interface Listeners {
   onStderr?: OnText
 }
 
-/** What of each output is kept for the result. */
+/** How much of each output is kept for the result. */
 const KEPT_CHARACTERS = 1024 * 1024
 
-/** What the operations do not carry: outputs while they come, and files as they are. */
+/** Carries what the operations do not: outputs while they come, and files as they are. */
 export function createWire(options: ClientOptions, id: string) {
   const world = { ...realWorld, ...options }
   const base = `${new URL(options.url).origin}${basePath}/sandboxes/${id}`

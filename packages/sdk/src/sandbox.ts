@@ -61,7 +61,7 @@ export class Sandbox implements AsyncDisposable {
     return new Sandbox(options, createClient(options), id)
   }
 
-  /** What it is now, and what it has cost so far. */
+  /** Its current state, and what it has cost so far. */
   info = () => this.client.getSandbox({ sandbox_id: this.id })
 
   /** Runs code to its end. Of each output the first MiB is in the result. */

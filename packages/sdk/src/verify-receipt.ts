@@ -33,7 +33,7 @@ export async function verifyReceipt(text: string, publicKey?: string): Promise<S
       `It was signed with another key than the one given: with ${signature.public_key}`,
     )
   }
-  // What was signed is the receipt as it stands in the file, with members that are not known here.
+  // The signature is over the receipt as it stands in the file, with members that are not known here.
   const signed = new TextEncoder().encode(canonicalJson((file as SignedReceipt).receipt))
   if (!(await isSignedBy(signature.public_key, signature.value, signed))) {
     throw new ReceiptError(
@@ -54,7 +54,7 @@ function parse(text: string): unknown {
   } catch {
     throw new ReceiptError('no_receipt', 'This is no receipt: it is not JSON, or was cut off')
   }
-  // Of two members of one name a program sees the last, and a person perhaps the first.
+  // Where two members have the same name, a program sees the last, and a person perhaps the first.
   const written = [...text.matchAll(/"(?:[^"\\]|\\.)*"\s*(:)?/g)].filter(([, colon]) => colon).length
   if (written !== countMembers(file)) {
     throw new ReceiptError('changed', 'A name stands in it twice: the receipt was changed')

@@ -1,4 +1,4 @@
-/** What a client needs of the world. A test hands in its own. */
+/** The parts of the world that a client needs. A test hands in its own. */
 export interface World {
   fetch: (url: string, init: RequestInit) => Promise<Response>
   /** Rejects when the signal fires first. */

@@ -3,7 +3,7 @@ import type { Queryable, Transaction } from '../database/transaction.ts'
 import { addressesIn } from '../platform/ipv4.ts'
 import type { HostNetwork } from '../platform/machine-host.ts'
 
-/** What was given to machines of an address. */
+/** The use that machines have made of an address. */
 export interface AddressUse {
   ipv4: string
   taken: boolean
@@ -26,14 +26,14 @@ export function chooseAddress(pool: string[], used: AddressUse[]): string | unde
     )
 }
 
-/** Of the pool, without what this host and its router have for themselves. */
+/** The addresses of the pool, without those that this host and its router have for themselves. */
 function pool({ addressPool, addressGateway }: HostNetwork): string[] {
   const own = Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address))
   const reserved = new Set([addressGateway, ...own])
   return addressesIn(addressPool).filter((address) => !reserved.has(address))
 }
 
-/** An address that no machine has. Whoever takes it holds the lock of the host until that is written down. */
+/** An address that no machine has. The caller holds the lock of the host until it is written down as taken. */
 export async function freeAddress(db: Queryable, network: HostNetwork): Promise<string | undefined> {
   if (network.addressPool.length === 0) return undefined
   return chooseAddress(pool(network), await usesOf(db))

@@ -1,4 +1,4 @@
-/** What a machine takes of its host. */
+/** The share of its host that a machine takes. */
 export interface Share {
   memory_mb: number
   disk_gb: number

@@ -3,8 +3,9 @@ import type { Services } from '../platform/services.ts'
 import { type Candidate, fits, type Share } from './choose-host.ts'
 
 /**
- * What machines and sandboxes have taken of each host, those that are wanted and not there yet included. A paused sandbox
- * takes its disk alone; processors and memory of sandboxes count for less where the operator promises them more than once.
+ * The share of each host that machines and sandboxes have taken, those that are wanted and not there yet included. A
+ * paused sandbox takes its disk alone; processors and memory of sandboxes count for less where the operator promises
+ * them more than once.
  */
 const TAKEN = `
 select host_id, sum(memory_mb) as memory_mb, sum(disk_gb) as disk_gb from (
@@ -16,7 +17,7 @@ select host_id, sum(memory_mb) as memory_mb, sum(disk_gb) as disk_gb from (
 
 type Overcommit = Pick<Services, 'config'>
 
-/** What machines and sandboxes have taken of a host together. */
+/** The share of a host that machines and sandboxes have taken together. */
 export async function takenOf(db: Queryable, { config }: Overcommit, hostId: string): Promise<Share> {
   const { rows } = await db.query<Share>(
     `select memory_mb, disk_gb from (${TAKEN}) taken where host_id = $2`,
@@ -25,7 +26,7 @@ export async function takenOf(db: Queryable, { config }: Overcommit, hostId: str
   return rows[0] ?? { memory_mb: 0, disk_gb: 0 }
 }
 
-/** What has to be so of a host for a machine. Undefined: whatever it is. */
+/** The conditions that a host has to meet for a machine. Undefined: any value will do. */
 export interface Demand {
   region?: string | undefined
   /** A slug of an image that is ready there. */

@@ -4,7 +4,7 @@ import type { MachineHost } from '../platform/machine-host.ts'
 
 export type HostState = 'open' | 'draining'
 
-/** What is known of a host. The sizes are null until it has answered for the first time. */
+/** The known facts about a host. The sizes are null until it has answered for the first time. */
 export interface HostRow {
   id: string
   kind: string

@@ -17,7 +17,7 @@ export interface Place {
   ipv4: string | null
 }
 
-/** What a machine needs of the host that it is placed on. */
+/** The needs of a machine that the host it is placed on has to meet. */
 export interface Wanted extends Share, Demand {
   network: 'nat' | 'dedicated'
   /** Hosts that turned out to be no use. */
@@ -120,7 +120,7 @@ async function findPlace(
   return { host, features, place: { host_id: id, ssh_host: host.network.publicIp, ssh_port, ipv4: null } }
 }
 
-/** Of 32 bits. */
+/** A random number of 32 bits. */
 export const randomNumber = ({ random }: Pick<Services, 'random'>): number =>
   Buffer.from(random.bytes(4)).readUInt32BE()
 

@@ -6,7 +6,7 @@ import type { ChainSettings } from '../chain/chain-settings.ts'
 import type { Catalog } from '../config/catalog.ts'
 import type { Clock, Random } from '../platform/services.ts'
 
-/** What the operator's commands work on: the service's own database and files, whether it runs or not. */
+/** The things that the operator's commands work on: the service's database and files, whether it runs or not. */
 export interface Operator {
   db(): Promise<pg.Pool>
   /** @param path another catalog than the one that is configured */
@@ -20,7 +20,7 @@ export interface Operator {
   say(line: string): void
 }
 
-/** What an installation has besides its rows, and where it is brought back to. */
+/** The parts of an installation besides its rows, and where it is restored to. */
 export interface Installed {
   profile: string
   /** The chains that money is taken on; the demo's local ones are started for it. */
@@ -45,7 +45,7 @@ export interface ImagePlaces {
 export interface Command {
   /** The words that call it, such as `review list`. */
   name: string
-  /** What follows them, such as `<id>`. */
+  /** The arguments that follow the name, such as `<id>`. */
   arguments: string
   summary: string
   /** How many arguments it takes. */
@@ -54,7 +54,7 @@ export interface Command {
   run(operator: Operator, args: string[], options: Record<string, string>): Promise<Result>
 }
 
-/** What a command found or did: for programs, and for people. */
+/** The result of a command: for programs, and for people. */
 export interface Result {
   /** Money is written as decimal US dollars, times as RFC 3339. */
   json: unknown

@@ -55,7 +55,7 @@ function readAmount(text: string): bigint {
   return text.startsWith('-') ? -size : size
 }
 
-/** What is given pays first what the customer owes, as money that arrives does. */
+/** A credit first pays what the customer owes, as money that arrives does. */
 function adjustment(amount: bigint, owed: bigint): Posting[] {
   if (amount < 0n) return [{ from: 'customer.available', to: 'house.adjustments', amount: -amount }]
   const paysDebt = amount < owed ? amount : owed

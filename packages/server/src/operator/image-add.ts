@@ -42,7 +42,7 @@ export const imageAdd: Command = {
   },
 }
 
-/** What is refused is said; anything else is a fault. */
+/** A refusal is told to the operator; any other error is a fault. */
 export function asRefusal(error: Error): never {
   throw error instanceof ImageRefusedError ? new RefusedError(error.message) : error
 }

@@ -38,8 +38,8 @@ async function usersOf(operator: Operator, { slug, osId }: AddedImage): Promise<
     .filter(({ images }) => images?.includes(slug))
     .map((plan) => `plan ${plan.slug} names it`)
   const db = await operator.db()
-  // Whoever looked at the images before they changed gets to write down what he wants of them: first those who start
-  // orders, then those who change machines. One after the other, as some of them take both locks.
+  // Requests that read the images before they changed may still write down what they want of them: first those that
+  // start orders, then those that change machines. One after the other, as some of them take both locks.
   await forgetImage(db, slug)
   for (const { id } of await hostRows(db)) await inTransaction(db, (tx) => lockHost(tx, id))
   const { machines, orders } = await inTransaction(db, async (tx) => {

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const run = (...words: string[]) => runOperator(operator, words)
 
-/** What a command printed as JSON; it has to have gone well. */
+/** The JSON that a command printed; the command has to have succeeded. */
 async function json(...words: string[]) {
   const { exitCode, stdout, stderr } = await run(...words, '--json')
   expect(stderr).toBe('')

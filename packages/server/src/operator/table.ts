@@ -17,6 +17,6 @@ export function table<K extends string>(columns: readonly K[], rows: Record<K, u
   }
 }
 
-/** What customers wrote must not break the table, nor steer the terminal. */
+/** Text that customers wrote must not break the table, nor steer the terminal. */
 const oneLine = (value: unknown) =>
   value === null || value === undefined ? '' : String(value).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')

@@ -31,7 +31,7 @@ export const raiseOf = ({ holder, below }: Pick<BudgetRefusal, 'holder' | 'below
     ? { tool: 'confirm_token', why: 'Confirm the token', arguments: { token_id: below?.token_id } }
     : { tool: 'update_token', why: 'Raise the budget', arguments: { token_id: holder.token_id } }
 
-/** What a token is told that would spend more than its budget: which cap, by how much, and who can raise it. */
+/** The refusal for a token that would exceed its budget: which cap, by how much, and who can raise it. */
 export function budgetExceeded({ holder, below, cap, limit, used, shortBy }: BudgetRefusal): OperationError {
   const isCount = cap === 'max_live_vps' || cap === 'max_live_sandboxes'
   const shown = (value: bigint) => (isCount ? Number(value) : formatUsd(value))

@@ -1,7 +1,7 @@
 import { type ErrorCode, errors } from '@coinrack/contract/errors.ts'
 import type { ErrorBody, NextStep } from '@coinrack/contract/wire.ts'
 
-/** What to do about a 402 that has an invoice. */
+/** The advice for a 402 that has an invoice. */
 export const PAY_INVOICE =
   'Pay the invoice at its checkout_url, or top up with topup_balance and repeat the call.'
 
@@ -12,9 +12,9 @@ export interface ErrorOptions {
   /** Fields that stand in the body beside the message, as on the wire. */
   fields?: Record<string, unknown>
   nextSteps?: NextStep[]
-  /** What to do, where that depends on more than the code. */
+  /** The advice on what to do, where that depends on more than the code. */
   fix?: string
-  /** What the handler wrote is kept: the refusal itself has an effect, such as an open invoice. */
+  /** Keeps what the handler wrote: the refusal itself has an effect, such as an open invoice. */
   keepEffects?: boolean
   headers?: Record<string, string | string[]>
   /** Seconds, for 429 and 503: in the header Retry-After, and as `retry_after` in the body. */
@@ -38,7 +38,7 @@ export class OperationError extends Error {
   }
 }
 
-/** What to call after a failure, where that follows from the code alone. */
+/** The operations to call after a failure, where they follow from the code alone. */
 const nextSteps: Partial<Record<ErrorCode, NextStep[]>> = {
   unauthorized: [
     { tool: 'register_account', why: 'Get a token for a new account' },

@@ -6,15 +6,15 @@ export interface RootPassword {
   readonly hash: string
 }
 
-/** What an order begins with, made before its transaction. */
+/** The things that an order begins with, made before its transaction. */
 export interface OrderPreparation {
   /** Undefined when it is only asked whether there is room. */
   readonly password: RootPassword | undefined
 }
 
-/** What a new sandbox has to know of the host. It is asked before a transaction, and handed in. */
+/** The facts about the host that a new sandbox needs. They are asked for before a transaction, and handed in. */
 export interface SandboxHostFacts {
-  /** What there is for sandboxes in all, not what is free. */
+  /** The total capacity for sandboxes, not what is free. */
   readonly capacity: SandboxCapacity
   readonly templates: readonly TemplateStatus[]
   readonly hasNetworks: boolean

@@ -17,7 +17,7 @@ export type HostNetwork = Pick<
 /** A host or a cluster that machines run on, and every way to them. */
 export interface MachineHost {
   id: string
-  /** What kind of driver it has, for the operator. */
+  /** The kind of driver that it has, for the operator. */
   kind: string
   region: string
   network: HostNetwork

@@ -6,7 +6,7 @@ export interface OfferedImage extends OsImage {
   ready: boolean
 }
 
-/** What limits the images of a plan: those that it names, and the size of its disk. */
+/** The limits on the images of a plan: those that it names, and the size of its disk. */
 export interface ImageLimits {
   images?: readonly string[]
   disk_gb: number

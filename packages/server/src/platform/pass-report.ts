@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/transaction.ts'
 import type { Services } from './services.ts'
 
-/** What a pass in the background did. */
+/** The outcome of a pass in the background. */
 export interface PassReport {
   /** How many things it looked at. */
   seen: number

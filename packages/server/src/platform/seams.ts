@@ -11,7 +11,7 @@ import type { OrderPreparation } from './host-facts.ts'
 import type { Services } from './services.ts'
 
 /*
- * What slices need of each other. No slice imports another: `main.ts` hands these in.
+ * The interfaces that slices offer each other. No slice imports another: `main.ts` hands these in.
  */
 
 export type InvoiceView = z.output<typeof Invoice>
@@ -25,14 +25,14 @@ export interface Wallet {
   chainId: number | null
 }
 
-/** Of accounts, for payments by wallets that present no token. */
+/** Functions of the accounts slice, for payments by wallets that present no token. */
 export interface WalletAccounts {
   /** The account of a wallet; undefined when it has none. */
   find(db: Queryable, wallet: Wallet): Promise<string | undefined>
   /** The account of a wallet, made when it has none: without an e-mail address, and with a balance of zero. */
   ensure(tx: Transaction, services: Services, wallet: Wallet): Promise<string>
   /**
-   * Makes a token for who has bought something with a payment. It has every right but those that a log-in of the last
+   * Makes a token for a buyer who came with a payment. It has every right but those that a log-in of the last
    * minutes has: a payment is none.
    */
   openSession(
@@ -45,13 +45,13 @@ export interface WalletAccounts {
   endSession(tx: Transaction, services: Services, tokenId: string): Promise<void>
 }
 
-/** Of accounts, for machines. */
+/** Functions of the accounts slice, for machines. */
 export interface SshKeys {
   /** A stored key as a line of authorized_keys; undefined when the account has none of this id. */
   lineOf(db: Queryable, accountId: string, id: string): Promise<string | undefined>
 }
 
-/** Of payments, for orders. */
+/** Functions of the payments slice, for orders. */
 export interface Invoicing {
   /** Opens an unpaid invoice for an order that the balance did not cover. */
   openForOrder(
@@ -71,8 +71,8 @@ export interface Invoicing {
   cancelRenewal(tx: Transaction, services: Services, serviceId: string): Promise<void>
   view(db: Queryable, services: Services, invoiceId: string): Promise<InvoiceView>
   /**
-   * What to sign to pay an invoice by x402 within the call that was refused, as its 402 says it; nothing where no network
-   * takes signatures now, or nothing is left to pay.
+   * The terms to sign to pay an invoice by x402 within the call that was refused, as its 402 says it; nothing where no
+   * network takes signatures now, or nothing is left to pay.
    * @param sold what the call is for: its address, and what that is
    */
   termsWithinCall(
@@ -85,11 +85,11 @@ export interface Invoicing {
   markPaid(tx: Transaction, services: Services, invoiceId: string): Promise<void>
 }
 
-/** Of orders, for payments, the catalog and the account's overview. */
+/** Functions of orders, for payments, the catalog and the account's overview. */
 export interface Ordering {
   orderVps: Handler<'orderVps'>
   /**
-   * What the first period of a VPS costs, in micro-USD, for who has no account: `months`, or `hours` of an hourly one.
+   * The price of a VPS's first period, in micro-USD, for a caller without an account: `months`, or `hours` if hourly.
    * Nothing is written.
    * @throws OperationError for an order that could not be placed now
    */
@@ -131,7 +131,7 @@ export interface Ordering {
   failOrder(tx: Transaction, services: Services, orderId: string, reason: string): Promise<void>
   /** Ends an order that still awaits payment. The balance must be locked. */
   cancelUnpaid(tx: Transaction, orderId: string): Promise<void>
-  /** What is locked before a balance that a renewal is paid from. */
+  /** Locks the service, before the balance that its renewal is paid from. */
   lockService(tx: Transaction, serviceId: string): Promise<void>
   /**
    * Renews a service from the balance. Both must be locked, the service first.
@@ -155,17 +155,17 @@ export interface Ordering {
     services: Services,
     accountId: string,
   ): Promise<{ live: number; making: string | undefined; charges: Recurring[] }>
-  /** Of each account that is charged for something by then: all that will be charged for what renews itself. */
+  /** For each account that is charged for something by then: all that will be charged for what renews itself. */
   chargesOfThoseDue(db: Queryable, services: Services, until: Date): Promise<Map<string, Recurring[]>>
   /** Whether a service was ever delivered to the account and charged. */
   hasPaid(db: Queryable, accountId: string): Promise<boolean>
 }
 
-/** Of sandboxes, for the balance and the account's overview. */
+/** Functions of sandboxes, for the balance and the account's overview. */
 export interface Sandboxing {
   createSandbox: Handler<'createSandbox'>
   /**
-   * What a sandbox costs that runs for its whole timeout, in micro-USD, for who has no account. Nothing is written.
+   * The price of a sandbox for its whole timeout, in micro-USD, for a caller without an account. Nothing is written.
    * @throws OperationError for one that could not be started now
    */
   priceOfSandbox(services: Services, db: Queryable, input: Input<Operations['buySandbox']>): Promise<bigint>
@@ -177,6 +177,6 @@ export interface Sandboxing {
   ): Promise<Output<Operations['createSandbox']>>
   /** How many of an account are live, and what those that run cost. */
   summary(db: Queryable, accountId: string): Promise<{ live: number; running: Running[] }>
-  /** Of each account that has any: all that run. */
+  /** All running sandboxes of each account that has any. */
   running(db: Queryable): Promise<Map<string, Running[]>>
 }

@@ -25,7 +25,7 @@ export interface Random {
   bytes(length: number): Uint8Array
 }
 
-/** What sandboxes run in. */
+/** The environment that sandboxes run in. */
 export interface Sandboxes {
   runtime: SandboxRuntime
   /** The inside of them. */
@@ -59,7 +59,7 @@ export interface Services {
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
   depositAddressOf(counter: bigint): Address
-  /** Of the demo profile alone: how to pay on its chains. */
+  /** How to pay on the chains of the demo profile; undefined in every other profile. */
   demo: DemoBody | undefined
   invoicing: Invoicing
   ordering: Ordering

@@ -28,7 +28,7 @@ export function judgeSshKey(text: string): KeyVerdict {
   return why ? { refused: why } : { line: [type, body, ...comment].join(' ') }
 }
 
-/** Of a whole key, as `ssh-keygen -l` writes it: `SHA256:` and unpadded base64. */
+/** The fingerprint of a whole key, as `ssh-keygen -l` writes it: `SHA256:` and unpadded base64. */
 export const sshFingerprint = (line: string) =>
   `SHA256:${createHash('sha256')
     .update(Buffer.from(line.split(' ')[1]!, 'base64'))

@@ -1,4 +1,4 @@
 import manifest from '../../../../package.json' with { type: 'json' }
 
-/** Of the software. */
+/** The version of the software. */
 export const { version } = manifest

@@ -32,7 +32,7 @@ const STRANGERS = { most: 6, waitMs: 2_000 }
 /** The same for looking up tokens and other secrets that are not known to be good. */
 const LOOKUPS = { most: 4, waitMs: 2_000 }
 
-/** Who presents a token. */
+/** The caller who presents a token. */
 export const callerOf = async (services: Services, token: string) =>
   (await authenticate(services, token))?.caller
 

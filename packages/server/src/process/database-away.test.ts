@@ -141,7 +141,7 @@ test('error: while the database is away every surface says 503 and when to come 
   await vi.waitFor(async () => expect((await ask('GET', '/balance')).statusCode).toBe(200), 60_000)
   expect(told.filter((line) => line === 'PostgreSQL has ended, and is started again')).toHaveLength(2)
 
-  // Who waits for changes looks again, and hears of new ones; what runs in the background goes on.
+  // A caller that waits for changes looks again, and hears of new ones; the work in the background goes on.
   expect(await woken).toBe(true)
   await vi.waitFor(async () => expect(await notReady()).toEqual([]), 20_000)
   await inTransaction(services.db, (tx) =>

@@ -119,7 +119,7 @@ import { deleteSnapshot } from '../vps/snapshot/delete-snapshot.ts'
 import { listSnapshots } from '../vps/snapshot/list-snapshots.ts'
 import { restoreSnapshot } from '../vps/snapshot/restore-snapshot.ts'
 
-/** Who answers what: one handler for each operation of the contract. */
+/** One handler for each operation of the contract. */
 export const handlers: Handlers = {
   getStarted,
   registerAccount,
@@ -237,7 +237,7 @@ export const handlers: Handlers = {
   revokeDelegation,
 }
 
-/** Who answers what is paid in the same request. */
+/** The handlers of operations that are paid in the same request. */
 export const paidHandlers: PaidHandlers = {
   topupBalance: topupByX402,
   orderVps: orderAndPay,

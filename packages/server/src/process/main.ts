@@ -58,7 +58,7 @@ const LAST_LINES = 4
 const KEEP_TEMPLATE_MS = 600_000
 const TEND_POOL_MS = 5_000
 
-/** What is ordered most. */
+/** The size that is ordered most. */
 const { vcpus, memory_mb: memoryMb, disk_gb: diskGb } = sandboxTariffs.micro
 const microSize = { vcpus, memoryMb, diskGb }
 

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { Dispatch } from '../dispatch/dispatch.ts'
 
-/** What the operator's monitoring reads, in the Prometheus text format. */
+/** The metrics that the operator's monitoring reads, in the Prometheus text format. */
 export interface Metrics {
   /** Counts an answer of an operation. */
   answered(operation: string, status: number, seconds: number): void

@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 
-/** What only the operator may see, for a port of its own on loopback: metrics, and readiness part by part. */
+/** A server for the operator alone, on a port of its own on loopback: metrics, and readiness part by part. */
 export function createOperatorServer(readiness: Readiness, metrics: Metrics): FastifyInstance {
   const app = Fastify()
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()))

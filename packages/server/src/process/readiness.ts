@@ -10,7 +10,7 @@ import type { Services } from '../platform/services.ts'
 export interface Part {
   name: string
   ready: boolean
-  /** What is under way, or what is wrong. */
+  /** A text that says what is under way, or what is wrong. */
   detail?: string
 }
 

@@ -41,7 +41,7 @@ const RDNS_MS = 5_000
 /** A step is sampled soon after it begins. */
 const METER_MS = 1_000
 const SANDBOXES_MS = 500
-/** What the end of somebody's money may be late by. */
+/** How late the end of a customer's money may be noticed. */
 const SANDBOX_METER_MS = 250
 const PERIODS_MS = 10_000
 const EVENTS_MS = 1_000
@@ -168,7 +168,7 @@ interface Loop {
   /** The pause after a pass that found nothing to do and nothing to watch. */
   idleMs?: number
   pass(): Promise<PassReport | undefined>
-  /** Whose announcement ends the pause. */
+  /** The topic whose announcement ends the pause. */
   topic?: string
 }
 

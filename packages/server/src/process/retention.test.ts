@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const count = async (table: string, where: string, values: unknown[]) =>
   (await world.services.db.query(`select from ${table} where ${where}`, values)).rowCount
-/** What the background does in so many days, with two services at it. */
+/** Does the background work of so many days, with two services at it. */
 async function pass(days: number) {
   world.clock.advance(days * DAY_MS)
   await expireOrders(world.services)

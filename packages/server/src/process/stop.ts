@@ -37,7 +37,7 @@ async function stopAll({ dataFolder, guestControlGroup }: Config): Promise<void>
   }
   await Promise.all(guests.map((guest) => end(guest.id, guest.pidFile, () => endGuest(guest))))
 
-  // What runs in them ends with the service that is paid for it; those that are paused stay.
+  // Running sandboxes end with the service that is paid for them; paused ones stay.
   const sandboxGuests = (await namesIn(sandboxes))
     .filter((name) => name.startsWith('sbm'))
     .map((id) => guestAt(sandboxes, id))

@@ -78,11 +78,11 @@ export interface WorldOptions {
   demo?: DemoBody
   /** Addresses of host names; none has any when left out. */
   lookup?: Services['lookup']
-  /** Of the fake driver. */
+  /** Options of the fake driver. */
   driver?: Partial<FakeDriverOptions>
   /** Besides the local one; each has an address of its own. */
   hosts?: { id: string; region: string; driver?: Partial<FakeDriverOptions> }[]
-  /** Of the fake runtime; false: this host runs no sandboxes. */
+  /** Options of the fake runtime; false: this host runs no sandboxes. */
   sandboxes?: Partial<FakeRuntimeOptions> | false
   /** How long a request waits for others to derive their keys. */
   hashingWaitMs?: number

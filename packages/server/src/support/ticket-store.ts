@@ -91,7 +91,7 @@ export async function readTicket(db: Queryable, id: string) {
   return { ...rows[0]!, messages }
 }
 
-/** What counts against an account's limits: its tickets that are not closed, and what it wrote since. */
+/** The counts against an account's limits: its tickets that are not closed, and what it wrote since. */
 export async function countOf(db: Queryable, accountId: string, since: Date) {
   const { rows } = await db.query<{ open: number; written: number }>(
     `select (select count(*)::int from ticket where account_id = $1 and status <> 'closed') as open,

@@ -12,11 +12,11 @@ import { finished, pipeline } from 'node:stream/promises'
 export interface UpgradingClient {
   request: IncomingMessage
   socket: Duplex
-  /** What came on the connection after the head of the request. */
+  /** The bytes that came on the connection after the head of the request. */
   head: Buffer
 }
 
-/** What is asked of the other server, over a connection of its own. */
+/** The request to the other server, over a connection of its own. */
 export interface Forwarded {
   upstream: Duplex
   path: string

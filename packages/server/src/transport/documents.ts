@@ -7,7 +7,7 @@ import { allowBrowsers } from './for-browsers.ts'
 import { openapi } from './openapi.ts'
 import { answerUnchanged } from './unchanged.ts'
 
-/** What is written about the service, for people and programs, and the key of receipts. */
+/** Documents about the service, for people and programs, and the key of receipts. */
 export function registerDocuments(app: FastifyInstance, services: Services): void {
   const { publicUrl } = services.config
   app.register(async (scope) => {

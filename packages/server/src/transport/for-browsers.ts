@@ -52,5 +52,5 @@ export async function allowBrowsers(scope: FastifyInstance): Promise<void> {
   })
 }
 
-/** What the hooks of a route have set, for an answer that is written by hand. */
+/** The headers that the hooks of a route have set, for an answer that is written by hand. */
 export const headersSoFar = (reply: FastifyReply) => reply.getHeaders() as Record<string, string>

@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '../process/testing.ts'
 import { type ConnectedClient, inspect, mcpClients, type ToolResult } from './testing-mcp.ts'
 
 /*
- * What programs get of an error through the clients that there are: all of it, through each of them.
+ * Programs get all of an error through each of the clients that there are.
  */
 
 /** How the inspector ends after a result with isError. */

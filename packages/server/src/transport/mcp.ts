@@ -14,7 +14,7 @@ import { toolList } from './tool-list.ts'
 const INSTRUCTIONS =
   'Virtual servers and code sandboxes, prepaid in stablecoins. Call get_started for the whole flow. Each answer has next_steps ({tool, why, arguments?}): follow them.'
 
-/** What comes with an HTTP request to the tool endpoint. */
+/** The data that comes with an HTTP request to the tool endpoint. */
 export interface McpRequest {
   token: string | undefined
   address: string

@@ -16,7 +16,7 @@ const parameters = [
   header('webhook-signature', 'v1, and the HMAC of id, timestamp and body with the secret of the webhook'),
 ]
 
-/** What is posted to webhooks, by the type of the event. */
+/** The bodies that are posted to webhooks, by the type of the event. */
 export function describeWebhooks(): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(eventTypes).map(([type, data]) => [

@@ -18,7 +18,7 @@ import { headersOf, refer, responseHeaders } from './openapi-headers.ts'
 import { describeWebhooks } from './openapi-webhooks.ts'
 import { namedSchemas, wireSchema } from './wire-schema.ts'
 
-/** Of the interface, not of the software: it changes when a client would notice. */
+/** The version of the interface, not of the software: it changes when a client would notice. */
 const INTERFACE_VERSION = '1.0.0'
 
 type Json = Record<string, unknown>

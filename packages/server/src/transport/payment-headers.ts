@@ -3,8 +3,8 @@ import type { PaymentRequired, SettleResponse } from '@x402/core/types'
 import { paymentChallenges, paymentReceipt } from './payment-scheme.ts'
 
 /**
- * What an answer says of a payment, in the headers of x402's HTTP transport, version 2; and in those of the scheme `Payment`,
- * where the terms hold for a quote.
+ * The headers that say what an answer says of a payment: those of x402's HTTP transport, version 2; and those of the
+ * scheme `Payment`, where the terms hold for a quote.
  */
 export function paymentHeaders(body: Record<string, unknown>): Record<string, string | string[]> {
   const { x402Version, error, resource, accepts } = body as unknown as PaymentRequired

@@ -37,8 +37,8 @@ export const isPaymentScheme = (authorization: string | undefined): authorizatio
   authorization !== undefined && SCHEME.test(authorization)
 
 /**
- * What to pay, as one challenge for each of the terms of x402 that hold for a quote. The quote is the identifier: the nonce
- * of what is signed is made of it, so that a payment belongs to the answer that asked for it.
+ * The payment to make, as one challenge for each of the terms of x402 that hold for a quote. The quote is the
+ * identifier: the nonce of what is signed is made of it, so that a payment belongs to the answer that asked for it.
  */
 export function paymentChallenges({ resource, accepts }: PaymentRequired): string[] {
   const realm = new URL(resource!.url).host

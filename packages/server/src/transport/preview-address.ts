@@ -11,7 +11,7 @@ export interface PreviewAddress {
   port: number
   /** As the server in the sandbox sees it: with its query. */
   path: string
-  /** What stands before that under the address of this service; empty under a name of its own. */
+  /** The path before that under the address of this service; empty under a name of its own. */
   prefix: string
 }
 

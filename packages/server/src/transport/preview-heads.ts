@@ -76,7 +76,7 @@ const OWN_NAME = /^x-/
 /** Orders to the proxy in front, to serve a file of its own for one: nginx, Apache and lighttpd. */
 const FOR_THE_PROXY = /^x-(accel-|sendfile|lighttpd-|litespeed-|reproxy-)/
 
-/** What runs in a sandbox is no page of ours: it gets an origin that nothing else has. */
+/** A page from a sandbox is none of ours: it gets an origin that nothing else has. */
 const APART = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts'
 
 const TOKEN_HEADER = 'x-preview-token'
@@ -105,7 +105,7 @@ export function presentedToken(
 export const tokenCookie = (address: PreviewAddress, token: string, publicUrl: string) =>
   `${cookieName(address)}=${token}; Path=${address.prefix}/; HttpOnly; SameSite=Lax${publicUrl.startsWith('https:') ? '; Secure' : ''}`
 
-/** What is asked of the server in the sandbox. */
+/** The head of the request to the server in the sandbox. */
 export function forwardedHead(
   request: Pick<IncomingMessage, 'headers'>,
   address: PreviewAddress,
@@ -113,7 +113,7 @@ export function forwardedHead(
 ): { path: string; headers: OutgoingHttpHeaders } {
   const headers = endToEnd(request.headers)
   delete headers[TOKEN_HEADER]
-  // Somebody's token of this service is none of the sandbox's business.
+  // A caller's token of this service is none of the sandbox's business.
   if (/^Bearer +crk_/i.test(request.headers.authorization ?? '')) delete headers.authorization
   const cookies = cookiesOf(request.headers)
   cookies.delete(cookieName(address))
@@ -128,8 +128,8 @@ export function forwardedHead(
 }
 
 /**
- * What is answered of it to the client. A preview under a name of its own may say what it likes about that name, but nothing
- * about the names beside it, which are the previews of others.
+ * The head of the answer to the client. A preview under a name of its own may say what it likes about that name, but
+ * nothing about the names beside it, which are the previews of others.
  */
 export function returnedHead(
   { headers: given }: Pick<IncomingMessage, 'headers'>,
@@ -145,7 +145,7 @@ export function returnedHead(
   if (headers['set-cookie']) headers['set-cookie'] = given['set-cookie']!.map(ofOneHost)
   headers['x-robots-tag'] = 'noindex'
   if (!isOurs) return headers
-  // Of several policies all hold.
+  // Where there are several policies, all of them hold.
   Object.assign(headers, {
     'content-security-policy': [given['content-security-policy'] ?? [], APART].flat(),
   })

@@ -145,7 +145,7 @@ function send(reply: FastifyReply, op: Operation, { status, body, headers }: Ans
   return reply.send(body.items)
 }
 
-/** Who may keep an answer: what is read can be kept by those who ask whether it is still the same. */
+/** Which clients may keep an answer: a read can be kept by those that ask whether it is still the same. */
 function keeping(op: Operation, status: number, body: Record<string, unknown>): string {
   if (op.method !== 'GET' || status !== 200) return NO_STORE
   if (typeof body.root_password === 'string') return NO_STORE

@@ -74,7 +74,7 @@ export function createServer(
   }
 }
 
-/** What a request for a path without a route is answered. */
+/** The answer to a request for a path without a route. */
 export function nothingAt({ url }: FastifyRequest): OperationError {
   const path = url.split('?')[0]!.slice(0, 200)
   return new OperationError('not_found', `There is nothing at ${path}; see ${basePath}/openapi.json`)
@@ -85,7 +85,7 @@ const commonHeaders = ({ id }: FastifyRequest) => ({
   'x-content-type-options': 'nosniff',
 })
 
-/** What Fastify refuses by itself, in the words of the contract. */
+/** An error that Fastify throws by itself, in the words of the contract. */
 function knownError(error: FastifyError, bodyLimit: number): unknown {
   switch (error.statusCode) {
     case errors.body_too_large.status:

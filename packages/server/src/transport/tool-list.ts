@@ -3,7 +3,7 @@ import { type Operation, toolName } from '@coinrack/contract/operation.ts'
 import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 
-/** What every tool accepts beside the input of its operation. */
+/** The fields that every tool accepts beside the input of its operation. */
 const CALL_FIELDS = {
   access_token: { type: 'string', description: 'Token, without an Authorization header' },
 }

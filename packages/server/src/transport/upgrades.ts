@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Services } from '../platform/services.ts'
 
-/** What takes over connections that ask for another protocol. */
+/** A handler that takes over connections that ask for another protocol. */
 export interface Upgrade {
   isMine(request: IncomingMessage): boolean
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
@@ -14,13 +14,13 @@ const NOT_NOW =
   'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n'
 
 /**
- * Whom a connection belongs to. A request that is for none of them, or that has a body, is answered as if it had not asked
- * for another protocol (RFC 9110, 7.8): clients that offer HTTP/2 by `Upgrade` ask so.
+ * The upgrade that a connection belongs to. A request that is for none of them, or that has a body, is answered as if
+ * it had not asked for another protocol (RFC 9110, 7.8): clients that offer HTTP/2 by `Upgrade` ask so.
  */
 export const takerOf = (upgrades: readonly Upgrade[], request: IncomingMessage): Upgrade | undefined =>
   hasBody(request) ? undefined : upgrades.find(({ isMine }) => isMine(request))
 
-/** Gives each connection that asks for another protocol to whom it belongs to. */
+/** Hands each connection that asks for another protocol to the upgrade that it belongs to. */
 export function registerUpgrades(
   app: FastifyInstance,
   services: Services,

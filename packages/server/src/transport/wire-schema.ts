@@ -50,7 +50,7 @@ const named = {
 }
 
 const ids = new Map<object, { id: string }>(Object.entries(named).map(([id, schema]) => [schema, { id }]))
-/** Of a shape: its description, and the name that it has here alone. */
+/** The metadata of a shape: its description, and the name that it has here alone. */
 const metadata = { get: (schema: z.ZodType) => ({ ...z.globalRegistry.get(schema), ...ids.get(schema) }) }
 
 const PLACE = '#/components/schemas/'

@@ -2,9 +2,9 @@
  * Announced when something is wanted, so that the pass that does it does not wait for its time.
  */
 
-/** Of a machine. */
+/** Something is wanted of a machine. */
 export const RECONCILE_VPS = 'reconcile-vps'
-/** Of a snapshot. */
+/** Something is wanted of a snapshot. */
 export const RECONCILE_SNAPSHOTS = 'reconcile-snapshots'
-/** A name of an address, or none any more. */
+/** A name is wanted for an address, or no longer wanted. */
 export const RECONCILE_RDNS = 'reconcile-rdns'

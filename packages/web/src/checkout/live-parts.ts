@@ -46,7 +46,7 @@ export function liveParts(
   }
 }
 
-/** What of it is not as it was, so that a change is told in few bytes. */
+/** The parts that have changed, so that a change is told in few bytes. */
 export const changedParts = (now: LiveParts, before: LiveParts | undefined): LiveParts => ({
   ...now,
   parts: Object.fromEntries(

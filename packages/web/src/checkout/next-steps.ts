@@ -9,7 +9,7 @@ export interface NextStepsOptions {
   publicUrl: string
 }
 
-/** What to do once an invoice is paid, or its money is on the balance, with links to where it is described. */
+/** The steps once an invoice is paid, or its money is on the balance, with links to where they are described. */
 export function nextSteps({ state, invoice }: CheckoutView, { path, publicUrl }: NextStepsOptions): Html {
   if (state === 'settled_to_balance')
     return card([

@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts'
 import { qrCode } from './qr-code.ts'
 import { type CheckoutView, type Choice, type ExplorerOf, networkNames, type PaymentOption } from './view.ts'
 
-/** What is in the code: the address alone, for any wallet or exchange, or the whole transfer (EIP-681). */
+/** The content of the code: the address alone, for any wallet or exchange, or the whole transfer (EIP-681). */
 export type CodeKind = 'address' | 'transfer'
 
 export interface PanelOptions {

@@ -20,7 +20,7 @@ export interface PaymentReceiptOptions {
 }
 
 /**
- * What was paid for an invoice, as a page to print for whoever paid it. It does not say whose account it is: that is in
+ * The payments for an invoice, as a page for the payer to print. It does not say whose account it is: that is in
  * the signed receipt, which the account itself gets.
  */
 export function paymentReceiptPage({ invoice }: CheckoutView, options: PaymentReceiptOptions): string {

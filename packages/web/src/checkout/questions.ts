@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts'
 import type { WireInvoice } from './view.ts'
 
-/** What happens when a payment is not as it was asked for, for the one who is about to send it. */
+/** Tells the payer what happens when a payment is not as it was asked for. */
 export function questions({ kind }: WireInvoice): Html {
   const completes = {
     topup: 'The invoice counts as paid once the whole amount is there.',

@@ -5,10 +5,10 @@ export type WireInvoice = z.input<typeof Invoice>
 export type PaymentOption = WireInvoice['payment_options'][number]
 export type Payment = WireInvoice['payments'][number]
 
-/** What the page of one invoice shows, as it stands on the wire. */
+/** The data that the page of one invoice shows, as it stands on the wire. */
 export interface CheckoutView {
   state: 'waiting' | 'seen' | 'credited' | 'settled_to_balance' | 'expired' | 'cancelled'
-  /** Of the payment with furthest to go. */
+  /** The progress of the payment that has furthest to go. */
   progress: { confirmations: number; required: number } | null
   invoice: WireInvoice
 }

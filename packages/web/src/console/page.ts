@@ -4,7 +4,7 @@ import type { ConsoleParts } from './assets.ts'
 export interface ConsolePageOptions {
   type: 'serial' | 'vnc'
   socketUrl: string
-  /** Of the page's styles: the terminal writes some of its own. */
+  /** The nonce of the page's styles: the terminal writes some of its own. */
   nonce: string
   parts: ConsoleParts
 }

@@ -2,13 +2,13 @@ import type { QueryResult } from 'pg'
 import { z } from 'zod'
 
 /*
- * What a backup is before it is compressed and encrypted: lines. The first says what it is of, then each table has one
+ * A backup, before it is compressed and encrypted, is lines. The first says what it is of, then each table has one
  * with its name and columns, its rows as PostgreSQL's COPY writes them as text, and a line that ends them; the last says
  * that it is whole.
  */
 
 export const VERSION = 1
-/** What ends the rows of a table, as in the text format of COPY: no row can be that. */
+/** The line that ends the rows of a table, as in the text format of COPY: no row can be that. */
 export const END_OF_ROWS = '\\.'
 
 export const BackupHead = z.strictObject({
@@ -16,9 +16,9 @@ export const BackupHead = z.strictObject({
   version: z.literal(VERSION),
   made_at: z.iso.datetime(),
   profile: z.string(),
-  /** Of the schema, by name. */
+  /** The migrations of the schema, by name. */
   migrations: z.record(z.string(), z.string()),
-  /** Only who restores the backup learns it; the database keeps its hash. */
+  /** Only the operator who restores the backup learns it; the database keeps its hash. */
   proof: z.string(),
   /** By the name of their file. */
   secrets: z.record(z.string(), z.string()),

@@ -117,7 +117,7 @@ test('default: what is restored is what was there, to the byte; tokens, addresse
   expect(stdout).toMatch(/rows of \d+ tables, as they were at 2026-01-31T12:00:00.000Z/)
   expect(kept).toEqual([secrets])
   const after = await snapshot(db)
-  // Of itself it has only that it was begun.
+  // The backup records of itself only that it was begun.
   const { schema_migration: _then, backup: _one, ...rows } = before
   expect(after).toMatchObject(rows)
   await expectBooksToBalance(db)

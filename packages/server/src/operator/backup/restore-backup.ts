@@ -76,7 +76,7 @@ async function plain(file: ReadStream, identity: string): Promise<AsyncIterable<
   }
 }
 
-/** What breaks off or was changed is no backup. */
+/** A file that breaks off or was changed is no backup. */
 async function* refusing(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* parts

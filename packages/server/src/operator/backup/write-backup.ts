@@ -10,7 +10,7 @@ import { type BackupHead, END_OF_ROWS, tablesOf, VERSION } from './backup-text.t
 
 const NEW_LINE = 10
 
-/** What a backup is of, and whom it is for. */
+/** The contents of a backup, and whom it is for. */
 export interface BackupOf {
   databaseUrl: string
   profile: string

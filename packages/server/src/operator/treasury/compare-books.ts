@@ -4,19 +4,19 @@ import type { Books } from './read-books.ts'
 /** One token on one chain; micro-USD. */
 export interface TokenSums {
   token: string
-  /** What the ledger has as paid in, less what was paid out. */
+  /** By the ledger, the sum that was paid in, less what was paid out. */
   ledger: bigint
   /** Credited to customers, by their deposits. */
   credited: bigint
   /** Seen, and not credited yet. */
   waiting: bigint
-  /** What lies at deposit addresses now. */
+  /** The sum at deposit addresses now. */
   at_addresses: bigint
-  /** What deposit addresses have paid to the treasury. */
+  /** The sum that deposit addresses have paid to the treasury. */
   flushed: bigint
-  /** What the treasury has now, whatever else came or went there. */
+  /** The sum in the treasury now, whatever else came or went there. */
   treasury: bigint
-  /** What there is, less what is known: at the addresses, and in the ledger. */
+  /** The sum that there is, less the sum that is known: at the addresses, and in the ledger. */
   difference: bigint
 }
 
@@ -31,13 +31,13 @@ export interface Difference {
   explanation: string
 }
 
-/** What the chain shows beside the books. */
+/** The facts that the chain shows beside the books. */
 export interface Seen {
   /** The tokens that are accepted or were, by address in lower case. */
   tokens: ReadonlyMap<string, string>
   /** By address and token address. */
   balances: ReadonlyMap<string, bigint>
-  /** Of the treasury, by token address. */
+  /** The balances of the treasury, by token address. */
   treasury: ReadonlyMap<string, bigint>
   /** To our addresses, in blocks that the service has not looked through yet. */
   arriving: TransferLog[]

@@ -3,7 +3,7 @@ import type { ChainSettings } from '../../chain/chain-settings.ts'
 
 const TIMEOUT_MS = 20_000
 
-/** What transactions cost on a chain now, by the first endpoint that answers: it is shown, and nothing depends on it. */
+/** The current gas costs on a chain, by the first endpoint that answers: only shown, nothing depends on them. */
 export function gasOf({ rpcUrls }: ChainSettings) {
   const client = createPublicClient({
     transport: fallback(rpcUrls.map((url) => http(url, { timeout: TIMEOUT_MS }))),

@@ -6,7 +6,7 @@ export interface PreparedTransaction {
   chainId: number
   to: Address
   data: Hex
-  /** What it does, in a few words. */
+  /** The effect of the transaction, in a few words. */
   does: string
 }
 

@@ -10,7 +10,7 @@ export interface OurAddress {
   account_id: string | null
 }
 
-/** What arrived of one token at one address; micro-USD. */
+/** The amount of one token that arrived at one address; micro-USD. */
 export interface Received {
   address: string
   token: TokenSymbol
@@ -20,7 +20,7 @@ export interface Received {
   waiting: bigint
 }
 
-/** What the ledger says that the treasury of one token holds for one account, and what its deposits and refunds say; micro-USD. */
+/** How much one token's treasury holds for one account, by the ledger and by deposits and refunds; micro-USD. */
 export interface HeldFor {
   account_id: string
   token: string
@@ -37,7 +37,7 @@ export interface Books {
   addresses: OurAddress[]
   received: Received[]
   held: HeldFor[]
-  /** What left each address for the treasury, in blocks that are final. */
+  /** The amounts that left each address for the treasury, in blocks that are final. */
   flushed: { address: string; token_address: string; amount: bigint }[]
 }
 

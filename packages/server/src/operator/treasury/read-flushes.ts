@@ -51,7 +51,7 @@ export async function readFlushes(
   return known.to < head ? read(known.to + 1, head) : []
 }
 
-/** What tells these transfers from any others. */
+/** The names that tell these transfers from any others. */
 const namesOf = (transfers: TransferLog[]) =>
   transfers
     .map(({ txHash, token, from, value, ordinal }) => [txHash, token, from, value, ordinal].join(' '))

@@ -7,8 +7,8 @@ import type { Waiting } from './plan-flush.ts'
 type Place = Pick<Waiting, 'address' | 'counter'>
 
 /**
- * What lies at the deposit addresses of a chain now: of each accepted token where a deposit of it was seen, and of the
- * chain's own coin where that is asked for.
+ * The amounts at the deposit addresses of a chain now: of each accepted token where a deposit of it was seen, and of
+ * the chain's own coin where that is asked for.
  */
 export async function readWaiting(
   operator: Operator,

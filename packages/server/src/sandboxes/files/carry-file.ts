@@ -15,7 +15,7 @@ export interface ByteRange {
 }
 
 /**
- * Carries a file out of a sandbox, at the pace of whoever takes it.
+ * Carries a file out of a sandbox, at the pace of the reader.
  * @param range what is wanted of a file of this size; undefined: all
  * @param begin told of what comes, once it is sure that it does; gives what takes the bytes
  */
@@ -72,7 +72,7 @@ async function* limited(source: AsyncIterable<Uint8Array>) {
 export const tooLarge = () =>
   new OperationError('body_too_large', `A file has at most ${LARGEST_FILE_BYTES} bytes`)
 
-/** What a sandbox sends beyond what it promised goes nowhere. */
+/** Drops the bytes that a sandbox sends beyond what it promised. */
 function atMost(length: number): Transform {
   let left = length
   return new Transform({

@@ -1,7 +1,7 @@
 import type { Services } from '../../platform/services.ts'
 import { isSame, sign } from './signature.ts'
 
-/** What a link allows whoever has it: one method on one file, until then. */
+/** The right that a link gives its holder: one method on one file, until then. */
 export interface FileLink {
   method: 'GET' | 'PUT'
   sandboxId: string

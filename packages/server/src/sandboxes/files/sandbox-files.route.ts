@@ -94,13 +94,13 @@ async function upload(
   reply: FastifyReply,
 ) {
   if (Number(request.headers['content-length'] ?? 0) > LARGEST_FILE_BYTES) throw tooLarge()
-  // What is refused half-way leaves the request as it is, so that it can be answered.
+  // An upload that is refused half-way leaves the request as it is, so that it can be answered.
   const source = request.raw.iterator({ destroyOnReturn: false })
   try {
     return await reply.send({ path, size: await uploadFile(services, id, path, source) })
   } catch (error) {
     if (!request.raw.errored) throw error
-    // Nobody is there to be answered.
+    // The client is gone and cannot be answered.
     reply.hijack()
     return reply
   }

@@ -7,7 +7,7 @@ const open: NetworkJson = { allow_internet: true, allow_out: [], deny_out: [] }
 const closed: NetworkJson = { allow_internet: false, allow_out: [], deny_out: [] }
 
 /**
- * What a sandbox shall reach: as asked for, else the internet where the host has networks.
+ * The network that a sandbox shall reach: as asked for, else the internet where the host has networks.
  * @throws OperationError `network_unavailable`
  */
 export function chooseNetwork(

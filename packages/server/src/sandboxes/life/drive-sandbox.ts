@@ -27,7 +27,7 @@ export async function driveSandbox(
     timer = setTimeout(resolve, LONGEST_MS)
   })
   await Promise.race([driven, late]).finally(() => clearTimeout(timer))
-  // What fails after the time is over, the reconciler meets as well.
+  // An error after the time is over is met by the reconciler as well.
   driven.catch(() => {})
   return sandboxById(services.db, id)
 }

@@ -16,7 +16,7 @@ export const SANDBOX_STARTS = 'sandbox-starts'
 interface Starting {
   id: string
   accountId: string
-  /** Whose budget it counts for. */
+  /** The token whose budget it counts for. */
   tokenId: string
   priceHourly: bigint
   /** One more than there were. */

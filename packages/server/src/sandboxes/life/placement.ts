@@ -8,10 +8,10 @@ import type { Sandboxes, Services } from '../../platform/services.ts'
 import { takenProcessors } from './sandbox-store.ts'
 
 const RETRY_S = 15
-/** What it takes until they are open. */
+/** How long it takes until they are open. */
 const OPEN_S = 2
 
-/** What this host runs sandboxes with. @throws OperationError `sandboxes_unavailable` */
+/** The means by which this host runs sandboxes. @throws OperationError `sandboxes_unavailable` */
 export function sandboxesOf({ sandboxes, config }: Pick<Services, 'sandboxes' | 'config'>): Sandboxes {
   if (sandboxes) return sandboxes
   if (!config.sandboxes)
@@ -39,7 +39,7 @@ export async function takeRoom(
 }
 
 /**
- * Whether there is room now, for who only asks.
+ * Whether there is room now, for a caller that only asks.
  * @throws OperationError `capacity`
  */
 export async function demandRoom(
@@ -60,7 +60,7 @@ export async function demandRoom(
   throw noRoom('There is no room for another sandbox of this size')
 }
 
-/** What is answered when a sandbox cannot run now. */
+/** The answer when a sandbox cannot run now. */
 export const noRoom = (why: string) =>
   new OperationError('capacity', `${why}; nothing was charged`, {
     retryAfter: RETRY_S,

@@ -43,7 +43,7 @@ export const resumeSandbox: Handler<'resumeSandbox'> = preparedHandler(
       wanted: 'running',
       timeout_s: input.timeout ?? row.timeout_s,
       held,
-      // Whoever lets it go on is charged for it.
+      // The caller who resumes the sandbox is charged for it.
       counted_for: counted,
       seen_at: now,
       failure: null,

@@ -19,7 +19,7 @@ export const openEnv = (
   { id, env }: Pick<SandboxRow, 'id' | 'env'>,
 ): Record<string, string> => JSON.parse(sealer.open(env, envPurpose(id)))
 
-/** What the runtime is asked for. */
+/** The sandbox that the runtime is asked for. */
 export const specOf = (services: Pick<Services, 'sealer'>, row: SandboxRow): SandboxSpec => ({
   id: row.id,
   template: row.template,

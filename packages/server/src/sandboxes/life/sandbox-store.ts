@@ -81,7 +81,7 @@ export type NewSandbox = Pick<
   | 'held'
 >
 
-/** What a sandbox is kept as that is paused, before it ends. */
+/** How long a paused sandbox is kept before it ends. */
 const KEPT = `interval '30 days'`
 
 /** A new sandbox: wanted running, not there yet. */

@@ -36,14 +36,14 @@ export function sandboxView(row: SandboxRow, clock: Clock): View {
   }
 }
 
-/** What was seen, and what has run since; one that crashed is not running, though its end is still to be settled. */
+/** The time that was seen, and the time since; a crashed one does not run, though its end is still to be settled. */
 const ranBy = (row: SandboxRow, now: Date) =>
   Number(row.ran_ms) +
   (row.state === 'running' && row.reason !== 'crashed'
     ? Math.max(0, now.getTime() - row.seen_at.getTime())
     : 0)
 
-/** What it is, or is on the way to. */
+/** The state that a sandbox is in, or is on the way to. */
 export function shownState({ state, wanted }: Pick<SandboxRow, 'state' | 'wanted'>): View['state'] {
   if (state === 'failed') return 'failed'
   if (wanted === 'ended') return 'ended'

@@ -17,7 +17,7 @@ const RUNS = `(state in ('starting', 'running') or wanted = 'running')`
 const LIVE = `wanted <> 'ended' and state not in ('ended', 'failed')`
 const PAID_BY_TIME = `select account_id, ${RUNS} as runs, price_hourly, seen_at, held from sandbox`
 
-/** What the other slices ask of sandboxes. */
+/** The functions of sandboxes that the other slices use. */
 export const sandboxing: Sandboxing = {
   createSandbox,
   priceOfSandbox,

@@ -71,6 +71,6 @@ export const paidAnswer = async (db: Queryable, services: Services, accountId: s
   ...(await balanceNow(db, services, accountId)),
 })
 
-/** What could not be done with it, in the words that its owner is told. */
+/** The failure of a sandbox, in the words that its owner is told. */
 export const unreachable = ({ id, failure }: SandboxRow) =>
   new OperationError('sandbox_unreachable', `Sandbox ${id}: ${failure ?? 'it does not answer'}`)

@@ -6,8 +6,8 @@ type State = ReturnType<typeof shownState>
 const SECONDS = 50
 
 /**
- * What a state of a sandbox refuses, as the message and the options of `sandbox_not_running`: with what leads on from that
- * state.
+ * The refusal by a state of a sandbox, as the message and the options of `sandbox_not_running`: with what leads on from
+ * that state.
  */
 export const stateRefusal = (id: string, state: State): [message: string, options: ErrorOptions] => [
   `The sandbox is ${state}`,

@@ -22,7 +22,7 @@ const MOST_ATTEMPTS = 3
 export const DAMAGED = 'What was kept of it cannot be read'
 export const NO_NETWORK = 'Sandboxes on this host cannot have that network'
 
-/** What a customer is told: a runtime's own words are about the operator's host. */
+/** The reason that a customer is told: a runtime's own words are about the operator's host. */
 const WHY: Partial<Record<SandboxErrorCode, string>> = {
   template_unknown: 'The template is no longer offered',
   template_not_ready: 'The template is still being built',
@@ -34,7 +34,7 @@ const WHY: Partial<Record<SandboxErrorCode, string>> = {
   sandbox_unknown: 'What it was made from is gone',
   sandbox_ended: 'What it was made from is gone',
 }
-/** What will not be better at the next try. */
+/** The errors that a further attempt will not mend. */
 const IS_FINAL: ReadonlySet<SandboxErrorCode> = new Set(Object.keys(WHY) as SandboxErrorCode[])
 
 /**

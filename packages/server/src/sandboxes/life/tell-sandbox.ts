@@ -4,7 +4,7 @@ import type { Services } from '../../platform/services.ts'
 import type { SandboxRow } from './sandbox-store.ts'
 
 /*
- * What an account is told of its sandboxes, in the transaction that changes them.
+ * The events that tell an account of its sandboxes, in the transaction that changes them.
  */
 
 const about = ({ id, tariff, template, metadata }: SandboxRow) => ({

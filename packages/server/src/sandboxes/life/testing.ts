@@ -33,7 +33,7 @@ export async function buyerOf(service: TestService, balance = 1_000_000n) {
     row: (id: string): Promise<SandboxRow> => sandboxById(db, id),
     kill: (id: string) => ask('DELETE', `/sandboxes/${id}`),
     balance: async () => (await ask('GET', '/balance')).body,
-    /** What was told of sandboxes, oldest first. */
+    /** The events that were told of sandboxes, oldest first. */
     async events(): Promise<{ type: string; data: Record<string, unknown> }[]> {
       const { rows } = await db.query<{ type: string; data: Record<string, unknown> }>(
         `select type, data from event where account_id = $1 and type like 'sandbox.%' order by id`,

@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from '../../database/transaction.ts'
 
-/** What is settled of a sandbox that runs, or is about to. */
+/** The settled state of a sandbox that runs, or is about to. */
 export interface MeterRow {
   id: string
   account_id: string
@@ -17,7 +17,7 @@ export interface MeterRow {
 
 export type EndsFor = 'balance' | 'budget' | 'owed'
 
-/** What a settlement changes of it. */
+/** The fields of a meter that a settlement changes. */
 export type MeterChange = Pick<
   MeterRow,
   'id' | 'ran_ms' | 'charged' | 'waived' | 'held' | 'ends_at' | 'ends_for'

@@ -56,7 +56,7 @@ interface Modelled {
   mode: 'ephemeral' | 'persistent'
   state: 'running' | 'paused' | 'ended'
   ranMs: number
-  /** What was never charged, for want of money. */
+  /** The amount that was never charged, for want of money. */
   waived: bigint
 }
 
@@ -68,7 +68,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** What the account has of its own, by what came in and went out, and by what ran. */
+/** The account's own funds, by what came in and went out, and by what ran. */
 const fundsOf = (all: Modelled[], credited: bigint) =>
   all.reduce((left, { price, ranMs, waived }) => left - meteredCost(price, ranMs) + waived, credited)
 

@@ -65,7 +65,7 @@ export async function settleAccounts(
 interface Facts {
   seen: Seen
   over: ReadonlySet<string>
-  /** What budgets leave, by token. */
+  /** The amounts that budgets leave, by token. */
   left: ReadonlyMap<string, bigint>
   now: Date
 }
@@ -87,7 +87,7 @@ function planAccount(
   })
   const held = rows.reduce((sum, row) => sum + row.held, 0n)
   const settlement = settle(meters, balance.available, held)
-  // What ran beyond the money has run long enough.
+  // Sandboxes that ran beyond the money have run long enough.
   const isSpent = settlement.meters.some(({ waived }) => waived > 0n)
   const byMoney: Limit = { ms: isSpent ? 0 : settlement.coveredMs, for: 'balance' }
   const limit = balance.owed > 0n ? { ms: 0, for: 'owed' as const } : byMoney

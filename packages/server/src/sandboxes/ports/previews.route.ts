@@ -16,8 +16,8 @@ import { askSandbox } from '../tasks/ask-sandbox.ts'
 import { openPreview } from './previews.ts'
 
 /**
- * What listens on exposed ports of sandboxes: under names of their own, and under `/preview/{sandbox}/{port}/`. HTTP and
- * WebSocket go through as they are, for as long as whoever asks may use the port.
+ * The servers on exposed ports of sandboxes: under names of their own, and under `/preview/{sandbox}/{port}/`. HTTP and
+ * WebSocket go through as they are, for as long as the client may use the port.
  * @param lookups the share of the database in which it is looked up whether they may
  */
 export function registerPreviews(app: FastifyInstance, services: Services, lookups: pg.Pool): Upgrade {

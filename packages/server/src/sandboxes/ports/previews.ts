@@ -34,7 +34,7 @@ export function portView(services: Pick<Services, 'config'>, row: PortRow): z.ou
 }
 
 /**
- * The sandbox behind an address of a preview, when whoever asks may use it.
+ * The sandbox behind an address of a preview, when the client may use it.
  * @throws OperationError `preview_closed`, `preview_token_missing`, `sandbox_not_running`
  */
 export async function openPreview(

@@ -5,7 +5,7 @@ import { removePort } from './port-store.ts'
 export const unexposePort: Handler<'unexposePort'> = async ({ input, db }) => {
   const { sandbox_id, port } = input
   await removePort(db, sandbox_id, port)
-  // Whoever carries connections looks again whether it may.
+  // Processes that carry connections check again whether they still may.
   await announce(db, sandbox_id)
   return { port }
 }

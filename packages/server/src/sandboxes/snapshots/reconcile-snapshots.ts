@@ -50,7 +50,7 @@ async function takeSnapshot(services: Services, row: SnapshotRow): Promise<void>
   try {
     const { bytes } = await runtime.takeSnapshot(row.sandbox_id, row.id)
     await setSnapshot(db, row.id, ['creating'], { status: 'ready', bytes: BigInt(bytes) })
-    // Nobody wants it any more that was deleted meanwhile.
+    // A snapshot that was deleted meanwhile is no longer wanted.
     if (!(await snapshotById(db, row.id))) await runtime.removeSnapshot(row.id)
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error

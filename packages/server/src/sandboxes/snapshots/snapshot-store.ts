@@ -9,7 +9,7 @@ export interface SnapshotRow {
   tariff: TariffName
   status: 'creating' | 'ready' | 'failed' | 'deleting' | 'deleted'
   attempts: number
-  /** Of the host's disk. */
+  /** The space that it takes on the host's disk. */
   bytes: bigint | null
   created_at: Date
 }

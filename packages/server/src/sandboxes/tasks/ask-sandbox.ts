@@ -10,7 +10,7 @@ import { touchSandbox } from '../life/sandbox-store.ts'
 import { shownState } from '../life/sandbox-view.ts'
 import { stateRefusal } from '../life/state-refusal.ts'
 
-/** What the caller is told of what came of the inside. */
+/** The error code that the caller is told for an error of the inside. */
 const told: Partial<Record<SandboxErrorCode, ErrorCode>> = {
   sandbox_unknown: 'sandbox_not_running',
   sandbox_paused: 'sandbox_not_running',
@@ -51,7 +51,7 @@ export async function askSandbox<T>(
   }
 }
 
-/** What the inside of a sandbox throws, as the contract says it; anything else stays what it is. */
+/** An error from inside a sandbox, as the contract says it; any other error stays what it is. */
 export function inWords(error: unknown, id: string): unknown {
   if (!(error instanceof SandboxError)) return error
   const code = told[error.code]
@@ -60,7 +60,7 @@ export function inWords(error: unknown, id: string): unknown {
   return new OperationError(code, error.message, { ...(nextSteps && { nextSteps }) })
 }
 
-/** What leads on from an error of the inside. */
+/** The next steps after an error of the inside. */
 const leadOn: Partial<Record<ErrorCode, (id: string) => NextStep[]>> = {
   sandbox_not_running: (id) => [
     { tool: 'get_sandbox', why: 'See in which state it is', arguments: { sandbox_id: id } },

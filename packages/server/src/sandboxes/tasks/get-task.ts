@@ -18,7 +18,7 @@ export const getTask: Handler<'getTask'> = async ({ input, resource, services, s
       const isHeard =
         (output.stdout === '' || (await stream.emit('stdout', { text: output.stdout, next: from }))) &&
         (output.stderr === '' || (await stream.emit('stderr', { text: output.stderr, next: from })))
-      // Whoever hangs up leaves it running.
+      // A caller that hangs up leaves the task running.
       if (!output.running || !isHeard || stream.gone.aborted) return { ...output, stdout: '', stderr: '' }
     }
   })

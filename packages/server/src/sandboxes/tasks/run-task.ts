@@ -15,7 +15,7 @@ import { textOf } from './task-output.ts'
 const LONGEST_MS = 46_000
 const MOST_S = 50
 const DEFAULT_S = 30
-/** What a task may take to end, after it was killed. */
+/** How long a task may take to end, after it was killed. */
 const LATE_MS = 4_000
 const WAIT_MS = 5_000
 
@@ -39,7 +39,7 @@ export interface Done {
 
 /**
  * Runs a task to its end, telling the stream what it writes as fast as that takes it; or begins it in the background.
- * Whoever hangs up ends a task that nobody else can read.
+ * A caller that hangs up ends its task, as no other caller can read it.
  */
 export async function runTask(
   { newId }: Pick<Services, 'newId'>,
@@ -71,7 +71,7 @@ export async function runTask(
   try {
     return await follow(first, (from) => tasks.read(id, taskId, from, how), latest, stream)
   } finally {
-    // Nobody waits for it; of one that is gone, with its sandbox or without, nothing is left to remove.
+    // No caller waits for it; of a task that is gone, with its sandbox or without, nothing is left to remove.
     tasks.remove(id, taskId).catch(() => {})
   }
 }
@@ -121,7 +121,7 @@ async function follow(
   })
   for (let reading = first; ; ) {
     const read = await Promise.race([reading, hungUp])
-    // Nobody reads on; what comes of the last read is nobody's business.
+    // The caller reads no further, so the outcome of the last read does not matter.
     if (!read) {
       reading.catch(() => {})
       return view({})

@@ -18,7 +18,7 @@ export function wholeBytes(bytes: Uint8Array): number {
 
 export const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 
-/** What code showed and threw, as it stands in an answer. */
+/** The results and the error of code, as they stand in an answer. */
 export const shownEnd = (end: Partial<Pick<TaskEnd, 'results' | 'error'>>) => ({
   results: (end.results ?? []).map(({ data, isMain }) => ({ data, is_main: isMain })),
   error: end.error ?? null,

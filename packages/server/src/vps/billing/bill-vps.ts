@@ -89,15 +89,15 @@ async function billOne(tx: Transaction, services: Services, id: string): Promise
   return step.do
 }
 
-/** What a renewal can be paid with where the balance does not cover it. */
+/** The invoice by which a renewal can be paid where the balance does not cover it. */
 const invoiceOf = async (tx: Transaction, services: Services, row: VpsRow, covered: Coverage) =>
   covered === 'balance' && row.auto_renew && !row.cancel_at_period_end
     ? openRenewalInvoice(tx, services, row, 1)
     : undefined
 
 /**
- * Of one more period: the balance, which is locked by this, the budget of the token that ordered the VPS, and whether
- * that by which it renews itself still allows it.
+ * Tells whether one more period is covered: by the balance, which is locked by this, by the budget of the token that
+ * ordered the VPS, and by the token by which it renews itself, if that still allows it.
  */
 async function coverageOf(tx: Transaction, row: VpsRow, tokenId: string | null, at: Date): Promise<Coverage> {
   const amount = cyclePrice(row)

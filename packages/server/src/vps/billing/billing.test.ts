@@ -316,7 +316,7 @@ describe('how long the balance lasts', () => {
     expect(await buyer.vps(hourly)).toMatchObject({ status: 'active' })
     await goTo(service, new Date(first.runs_out_at))
     expect(await buyer.vps(hourly)).toMatchObject({ status: 'suspended' })
-    // What is suspended burns nothing; the month is what comes next.
+    // A suspended service burns nothing; the month is what comes next.
     expect(await shown()).toMatchObject({
       burn_per_hour: '0.00411',
       runs_out_at: (await buyer.vps(monthly)).billing.paid_until,

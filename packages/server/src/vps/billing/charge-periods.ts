@@ -10,7 +10,7 @@ import { insertPeriods } from './period-store.ts'
 export interface PeriodCharge {
   row: VpsRow
   periods: readonly Period[]
-  /** Whose budget it counts for; null: nobody's. */
+  /** The token whose budget it counts for; null: no budget. */
   tokenId: string | null
 }
 

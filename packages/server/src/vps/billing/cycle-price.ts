@@ -1,5 +1,5 @@
 import type { VpsRow } from '../machine/vps-store.ts'
 
-/** What one period costs, in micro-USD: as agreed when it was ordered or its plan was changed. */
+/** The price of one period, in micro-USD: as agreed when it was ordered or its plan was changed. */
 export const cyclePrice = (row: Pick<VpsRow, 'cycle' | 'price' | 'price_hourly'>): bigint =>
   row.cycle === 'hourly' ? row.price_hourly : row.price

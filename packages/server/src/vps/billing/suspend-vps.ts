@@ -56,7 +56,7 @@ export async function releaseVps(tx: Transaction, services: Services, row: VpsRo
     delete_at: null,
     suspended_from: null,
     status,
-    // What a reinstall had begun is made anew; a disk of before is still to be put back.
+    // A disk that a reinstall had begun is made anew; a previous disk is still to be put back.
     ...(wasReinstalling && row.put_back === null ? { wanted_disk: row.done_disk + 1, attempts: 0 } : {}),
   })
   await tellChange(tx, services, row, { status })

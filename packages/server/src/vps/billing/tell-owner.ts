@@ -11,7 +11,7 @@ import { cyclePrice } from './cycle-price.ts'
 /** Whether one more period can be charged, or what does not cover it. */
 export type Coverage = 'covered' | 'balance' | 'budget' | 'permission' | 'debt'
 
-/** What happens to the paid time of a VPS. */
+/** The things that happen to the paid time of a VPS. */
 export type Happening =
   /** It ends in so many days, and what the balance has then is not sure yet. */
   | { kind: 'renewal_due'; days: number; covered: Coverage; invoice: InvoiceView | undefined }
@@ -49,7 +49,7 @@ export async function tellOwner(
   await tellByEvent(tx, services, row, happening)
 }
 
-/** What the change of its status does not tell. */
+/** Tells what the change of its status does not tell. */
 async function tellByEvent(tx: Transaction, services: Services, row: Facts, happening: Happening) {
   const about = { service_id: row.id, hostname: row.hostname }
   const paid = { ...about, paid_until: row.paid_until! }

@@ -55,7 +55,7 @@ export async function buyerOf(service: TestService, balance: bigint) {
     async mails(): Promise<string[]> {
       return (await this.mail()).map(({ subject }) => subject)
     },
-    /** What was told of its paid time by event, oldest first. */
+    /** The events about its paid time, oldest first. */
     async events(): Promise<{ type: string; data: Record<string, unknown> }[]> {
       const { rows } = await db.query<{ type: string; data: Record<string, unknown> }>(
         `select type, data from event where account_id = $1 and type = any($2) order by created_at, id`,
@@ -76,7 +76,7 @@ export async function buyerOf(service: TestService, balance: bigint) {
         amount: -available_change,
       }))
     },
-    /** What is written down as paid: start, end and price. */
+    /** The periods that are written down as paid: start, end and price. */
     async periods(id: string): Promise<[string, string, bigint][]> {
       const { rows } = await db.query<{ starts_at: Date; ends_at: Date; paid: bigint }>(
         'select starts_at, ends_at, paid from vps_period where vps_id = $1 order by starts_at',

@@ -12,7 +12,7 @@ const SECRET_BYTES = 24
 export interface ConsoleLink {
   vpsId: string
   type: ConsoleType
-  /** Who opened it. */
+  /** The account that opened it. */
   accountId: string
   tokenId: string
 }
@@ -33,7 +33,7 @@ export async function makeLink(
   return { secret, expiresAt }
 }
 
-/** What may be connected to, at `$2`: a machine that is meant to run, by an account that may use it, for a token that holds. */
+/** Whether a link may be used at `$2`: the machine is meant to run, the account may use it, and the token holds. */
 const OPEN = `exists (select from vps join account owner on owner.id = vps.account_id
     join account opener on opener.id = console_link.account_id
   join token on token.id = console_link.token_id and token.revoked_at is null and token.expires_at > $2
@@ -41,7 +41,7 @@ const OPEN = `exists (select from vps join account owner on owner.id = vps.accou
     and owner.suspended_at is null and opener.suspended_at is null
     and (opener.id = owner.id or ${mayOperate({ service: 'vps.id', account: 'opener.id', now: '$2' })}))`
 
-/** What an unused link is for; undefined when there is none, or it can no longer be used. */
+/** The target of an unused link; undefined when there is none, or it can no longer be used. */
 export async function readLink(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   secret: string,
@@ -54,7 +54,7 @@ export async function readLink(
   return rows[0] && linkOf(rows[0])
 }
 
-/** Uses a link, for whoever is first of any number at the same moment. */
+/** Uses a link, for the first of any number of callers at the same moment. */
 export async function takeLink(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   secret: string,

@@ -12,7 +12,7 @@ import { vpsById } from '../machine/vps-store.ts'
 import { type ConsoleLink, mayStayOpen, readLink, takeLink } from './console-links.ts'
 import { joinStreams } from './join-streams.ts'
 
-/** What a person types or pastes at once; screens send nothing larger. */
+/** The most that a person types or pastes at once; screens send nothing larger. */
 const LARGEST_MESSAGE = 1024 * 1024
 /** A connection that nobody types into is closed, as a link that nobody used. */
 const SILENT_MS = 10 * 60_000
@@ -57,7 +57,7 @@ export function registerConsole(app: FastifyInstance, services: Services, lookup
   })
   app.addHook('preClose', async () => {
     for (const client of sockets.clients) client.close(GOING_AWAY, 'The service ends')
-    // Whoever does not answer in time would hold up the end of the service.
+    // A client that does not answer in time would hold up the end of the service.
     setTimeout(() => {
       for (const client of sockets.clients) client.terminate()
     }, GOODBYE_MS).unref()
@@ -67,7 +67,7 @@ export function registerConsole(app: FastifyInstance, services: Services, lookup
   const secretOf = ({ url = '' }: IncomingMessage) => /^\/console\/([\w-]{1,64})\/socket$/.exec(url)?.[1]
   async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const secret = secretOf(request)!
-    // Of programs that are no browser there is no origin; a page of another one gives itself away.
+    // Programs that are no browsers send no origin; a page of another origin gives itself away.
     const { origin } = request.headers
     if (origin !== undefined && origin !== new URL(publicUrl).origin) return void socket.end(NOT_FROM_THERE)
     const link = await takeLink(unproven, secret)
@@ -109,7 +109,7 @@ function serve(services: Services, link: ConsoleLink, client: WebSocket, machine
   joinStreams(client, machine)
 }
 
-/** Whoever knows the address has the console once: it goes to no other site, and into no cache. */
+/** Any client that knows the address has the console once: it goes to no other site, and into no cache. */
 const pageHeaders = (nonce: string, socketOrigin: string) => ({
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 
-/** What may wait for a slow client before the machine is no longer read. */
+/** How many bytes may wait for a slow client before the machine is no longer read. */
 const MOST_BUFFERED = 1024 * 1024
 const GOING_AWAY = 1001
 

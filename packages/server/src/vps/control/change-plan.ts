@@ -104,7 +104,7 @@ const newSize = (plan: Plan) => ({
   price_hourly: plan.price_hourly,
 })
 
-/** What an immediate cancellation has to know of the time before. A period ahead has none. */
+/** The facts on the time before that an immediate cancellation needs. A period ahead has none. */
 function ratedAnew(period: PaidPeriod, row: VpsRow, plan: Plan, at: Date): PaidPeriod {
   const paid = period.paid + chargeFor(plan, row, period, at)
   if (period.from > at) return { ...period, paid }

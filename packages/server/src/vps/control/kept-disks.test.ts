@@ -61,7 +61,7 @@ describe('before a reinstall', () => {
     await vps.ask('POST', '/snapshots', { name: 'mine' })
     await service.reconcile()
     await vps.reinstall()
-    // What was inside the old disk went with it; the plan has room for two of the new one.
+    // Snapshots inside the old disk went with it; the plan has room for two of the new one.
     expect(await vps.list()).toMatchObject([
       {
         reason: 'reinstall',

@@ -25,7 +25,7 @@ export const resetPassword: Handler<'resetPassword'> = preparedHandler(
       throw fail('service_busy', ...stateRefusal(row))
     }
     if (row.rescue) throw fail('service_busy', ...rescueRefusal(row))
-    // Nobody has seen a password that was on its way when this wish came: a second wish is the same wish.
+    // No caller has seen a password that was on its way when this wish came: a second wish is the same wish.
     if (row.next_root_password_hash === null && password) {
       await updateVps(db, id, {
         next_root_password: sealer.seal(password.plain, `root-password:${id}`),

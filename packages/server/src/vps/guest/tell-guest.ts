@@ -5,7 +5,7 @@ import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { keepHostname, keepNextPassword, updateVps, type VpsRow } from '../machine/vps-store.ts'
 
-/** What the owner reads while nobody inside listens. */
+/** The message that the owner reads while nothing inside listens. */
 const AWAY =
   'The guest agent does not answer: a name waits for it, a password is set at the next boot by power_vps (reboot)'
 

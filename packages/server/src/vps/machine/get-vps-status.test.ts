@@ -50,7 +50,7 @@ describe('the root password', () => {
     const all = await Promise.all(Array.from({ length: 50 }, () => read(vps)))
     expect(all.every(({ status }) => status === 200)).toBe(true)
     expect(all.filter(({ body }) => body.root_password !== undefined)).toHaveLength(1)
-    // Whoever read after it was gone does not say that it is there.
+    // An answer that was read after the password was gone does not say that it is there.
     expect(all.filter(({ body }) => body.password_available)).toHaveLength(0)
   })
 

@@ -34,7 +34,7 @@ export async function destroyKeepingDisk(
   })
 }
 
-/** What became of the snapshot: the disk is kept, or there is a reason to go on without. */
+/** The outcome of the snapshot: the disk is kept, or there is a reason to go on without. */
 async function setAside(services: Services, row: VpsRow, keptId: string) {
   const { id, wanted } = row
   try {

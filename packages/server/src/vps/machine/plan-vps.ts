@@ -1,7 +1,7 @@
 import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
 import type { VpsRow } from './vps-store.ts'
 
-/** What the reconciler does next with one VPS. */
+/** The next step of the reconciler with one VPS. */
 export type Step =
   | { do: 'ensure' }
   /** It was made and has ended, though nobody has had it: it is started from its disk. */
@@ -47,7 +47,7 @@ type Wish = Pick<
 /** Compares what is wanted with what was seen. Pure: the same answer however often it is asked. */
 export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
   if (row.wanted === 'deleted') return { do: 'destroy' }
-  // What its owner wants of it waits until it is paid again.
+  // The wishes of its owner wait until it is paid again.
   if (row.status === 'suspended') {
     if (seen.state === 'running') return { do: 'power', action: 'stop' }
     return row.ssh_ready ? { do: 'record', status: 'suspended', sshReady: false } : { do: 'nothing' }
@@ -73,7 +73,7 @@ export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
   if (row.status !== 'active' || row.ssh_ready !== seen.sshReady) {
     return { do: 'record', status: 'active', sshReady: seen.sshReady }
   }
-  // What is wished of its inside is not meant for the rescue system.
+  // Wishes for its inside are not meant for the rescue system.
   const isToldOf = row.hostname_pending || row.next_root_password_hash !== null
   return isToldOf && !row.rescue ? { do: 'tell' } : { do: 'nothing' }
 }

@@ -11,7 +11,7 @@ import { createVpsReconciler } from './reconcile-vps.ts'
  * its effect, and a new process goes on from there. Every order ends with one machine and one charge.
  */
 
-/** Of the steps of a story one in so many, which the seed chooses; all of them in `npm run test:full`. */
+/** One in so many steps of a story is tested, which the seed chooses; all of them in `npm run test:full`. */
 const EVERY = process.env.COINRACK_TEST_FULL ? 1 : 9
 const seed = Number(process.env.COINRACK_TEST_SEED ?? Math.floor(Math.random() * 1_000_000))
 

@@ -26,7 +26,7 @@ import { userDataPurpose } from './user-data.ts'
 import { recordVps, updateVps, type VpsRow, type VpsToDo, vpsById, vpsWithMachines } from './vps-store.ts'
 import { settleWork } from './work-store.ts'
 
-/** What a customer is told: a driver's own words are about the operator's host. */
+/** The reason that a customer is told: a driver's own words are about the operator's host. */
 const WHY: Record<DriverErrorCode, string> = {
   image_unknown: 'The OS image is no longer offered',
   image_not_ready: 'The OS image was not ready',
@@ -87,7 +87,7 @@ export function createVpsReconciler(services: Services, newest: NewestUsage = ne
       const work = reconcileOne(services, { samples, newest, networks }, row)
         .then((step) => {
           if (step !== 'nothing') tally.done()
-          // What was waiting for that can go on at once.
+          // Work that was waiting for that can go on at once.
           if (step === 'record') lookedAt.delete(row.id)
         })
         .catch((error) => {
@@ -155,7 +155,7 @@ async function reconcileOne(
   const seen = await hostOf(services, before).driver.observe(id)
   // Read after the machine was seen, so that a wish of the meantime is not overlooked.
   const row = await vpsById(db, id)
-  // What was seen may be the machine on its old disk, or on a host that it was not made on.
+  // The observation may be of the machine on its old disk, or on a host that it was not made on.
   if (row.done_disk !== before.done_disk || row.host_id !== before.host_id) return 'nothing'
   // A boot that was done by a process which did not live to write it down.
   const done_boot = Math.min(seen.boot ?? 0, row.wanted_boot)
@@ -244,7 +244,7 @@ async function tryToMake(services: Services, row: VpsRow, make: () => Promise<vo
   }
 }
 
-/** What another host may be able to do. */
+/** Whether another host may be able to do what this one could not. */
 const isOfHost = (code: DriverErrorCode | undefined) =>
   code === 'no_space' || code === 'image_unknown' || code === 'image_not_ready' || code === 'unsupported'
 

@@ -1,7 +1,7 @@
 import type { ShownVpsJson } from '../../dispatch/read-models.ts'
 import type { VpsRow } from './vps-store.ts'
 
-/** What a VPS's owner is shown of it. */
+/** The fields of a VPS that its owner is shown. */
 export type ShownVps = Pick<
   VpsRow,
   | 'id'

@@ -11,8 +11,8 @@ const WAITS = {
 const SECONDS = 50
 
 /**
- * What a state of a VPS refuses, as the message and the options of `service_busy`: with what leads on from that state, so
- * that the same call can be made afterwards.
+ * The refusal by a state of a VPS, as the message and the options of `service_busy`: with what leads on from that
+ * state, so that the same call can be made afterwards.
  * @param why in place of the state alone
  */
 export function stateRefusal(

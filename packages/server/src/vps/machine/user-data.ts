@@ -46,5 +46,5 @@ export function checkUserData(text: string | undefined, fail: Refuse): string | 
   return fail('invalid_user_data', message, { fields: { details: [{ path: 'user_data', message }] } })
 }
 
-/** What user data of a service is sealed for. */
+/** The purpose that user data of a service is sealed for. */
 export const userDataPurpose = (serviceId: string) => `user-data:${serviceId}`

@@ -25,7 +25,7 @@ export interface VpsRow {
   ssh_key: string | null
   ssh_host: string
   ssh_port: number
-  /** Of its own. */
+  /** The machine's own address. */
   ipv4: string | null
   ipv6: string | null
   ssh_host_public_key: string
@@ -52,7 +52,7 @@ export interface VpsRow {
   anchor_at: Date | null
   paid_until: Date | null
   noticed_days: number | null
-  /** Of a suspended one: when it is deleted, and what it was before. */
+  /** When a suspended VPS is deleted, and its previous status. */
   delete_at: Date | null
   suspended_from: VpsStatus | null
   cancel_at_period_end: boolean
@@ -162,7 +162,7 @@ export async function vpsOf(
   return rows
 }
 
-/** What tells whether something is to be done with a VPS. */
+/** The columns that tell whether something is to be done with a VPS. */
 const TO_DO = [
   'id',
   'host_id',
@@ -181,7 +181,7 @@ const TO_DO = [
 
 export type VpsToDo = Pick<VpsRow, (typeof TO_DO)[number] | 'has_work'>
 
-/** Of every VPS that may have a machine. Read with each pass, so it is no more than what that needs. */
+/** Every VPS that may have a machine. Read with each pass, so no more of it than the pass needs. */
 export async function vpsWithMachines(db: Queryable): Promise<VpsToDo[]> {
   const { rows } = await db.query<VpsToDo>({
     name: 'vps_with_machines',
@@ -191,7 +191,7 @@ export async function vpsWithMachines(db: Queryable): Promise<VpsToDo[]> {
 }
 
 /**
- * Takes the root password, for whoever is first of any number at the same moment.
+ * Takes the root password, for the first of any number of callers at the same moment.
  * @returns the sealed password, or undefined when it was taken before or the machine is not ready
  */
 export async function takeRootPassword(db: Queryable, id: string): Promise<Buffer | undefined> {

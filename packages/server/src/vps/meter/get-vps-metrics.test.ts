@@ -198,7 +198,7 @@ async function another(): Promise<string> {
   return id
 }
 
-/** What was sampled of its memory, in MB, the oldest first. */
+/** The samples of its memory, in MB, the oldest first. */
 async function memoryOf(machine: string): Promise<number[]> {
   const { rows } = await service.services.db.query<{ memory_mb: number }>(
     'select memory_mb from vps_metric where vps_id = $1 and part < 4 order by at',

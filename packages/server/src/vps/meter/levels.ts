@@ -20,7 +20,7 @@ export const levels: Level[] = [
 
 type Range = (typeof metricRanges)[number]
 
-/** What answers a range: its level, its length in seconds, and a step that makes some 300 points of it. */
+/** For each range: its level, its length in seconds, and a step that makes some 300 points of it. */
 export const ranges: Record<Range, { level: Level; seconds: number; stepSeconds: number }> = {
   '1h': { level: levels[0]!, seconds: HOUR, stepSeconds: 15 },
   '24h': { level: levels[1]!, seconds: DAY, stepSeconds: 300 },
@@ -34,7 +34,7 @@ export function servedStep(range: Range, wanted: number | undefined): number {
   return Math.ceil((wanted ?? stepSeconds) / level.stepSeconds) * level.stepSeconds
 }
 
-/** Of each level: one part is being filled, two are kept whole, one is empty. */
+/** The parts of each level: one is being filled, two are kept whole, one is empty. */
 const PARTS = 4
 
 const slotOf = ({ keepSeconds }: Level, at: number) => Math.floor(at / (keepSeconds / 2)) % PARTS

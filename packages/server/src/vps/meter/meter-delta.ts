@@ -11,11 +11,11 @@ export interface Counters {
   diskWritten: number
   rx: number | null
   tx: number | null
-  /** What the machine's own kernel counts; absent where nobody inside says it. */
+  /** The counts of the machine's own kernel; absent where nothing inside reports them. */
   guest?: GuestUsage['cpu']
 }
 
-/** What was used between two readings. */
+/** The usage between two readings. */
 export interface Used {
   /** The time that `cpuMs` is of; both are null when nothing is known of it. */
   coveredMs: number | null
@@ -46,7 +46,7 @@ export function countersOf(
 }
 
 /**
- * What a machine used since the reading before. Counters begin anew with each start of the machine: then all that
+ * The usage of a machine since the previous reading. Counters begin anew with each start of the machine: then all that
  * they show was used since that start.
  * @param machine how many processors it has, and within what time before now a start counts as a recent one
  * @returns undefined without a reading to compare with, unless the machine was started recently

@@ -14,12 +14,12 @@ export interface Sample {
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
-/** What a machine said of itself is shown for so long. */
+/** How long the usage that a machine reported is shown. */
 const NEWEST_MS = 60_000
 
 /**
- * What a machine's owner is shown of an observation: what the machine last said of itself, and without that what the
- * host sees.
+ * The part of an observation that a machine's owner is shown: what the machine last said of itself, and without that
+ * what the host sees.
  * @param before an earlier sample of the same machine; without it there is no percentage yet
  */
 export function metricsOf(
@@ -41,7 +41,7 @@ export function metricsOf(
   }
 }
 
-/** Of one processor: 100 is one that was busy all the time. Null after a restart, when the counter began anew. */
+/** In percent of one processor that is busy all the time. Null after a restart, when the counter began anew. */
 function cpuPercent(before: Sample, now: Sample): number | null {
   const seconds = (now.at - before.at) / 1000
   const used = now.cpuSeconds - before.cpuSeconds

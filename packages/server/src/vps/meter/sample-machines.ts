@@ -28,7 +28,7 @@ const LATELY_MS = 5 * 60_000
  */
 const PAUSES_MS = { first: STEP_S * 1000, longest: 5 * 60_000 }
 
-/** What machines said of themselves last, by id; for whoever shows the present moment. */
+/** The last usage that machines reported themselves, by id; for callers that show the present moment. */
 export type NewestUsage = Map<string, { at: number; memoryMb: number; cpuPercent: number | null }>
 
 /**
@@ -87,7 +87,7 @@ export function createSampler(
 /** The first whole step at or after a time. */
 const firstStep = (at: number, stepSeconds: number) => Math.ceil(at / stepSeconds) * stepSeconds
 
-/** Of machines that did not answer: until when they are not asked, and for how long. */
+/** Machines that did not answer: until when they are not asked, and how long that pause is. */
 type Silences = Map<string, { until: number; pauseMs: number }>
 
 interface Known {
@@ -137,7 +137,7 @@ async function readOne(
   }
 }
 
-/** What the machine's own kernel says; undefined where nobody in it answers. */
+/** The usage by the machine's own kernel; undefined where nothing in it answers. */
 async function askGuest(
   services: Services,
   machine: MeteredMachine,

@@ -10,7 +10,7 @@ export interface NetworkRow {
   done_network: number
 }
 
-/** What is wanted of a machine's network. */
+/** The network that is wanted for a machine. */
 export async function networkOf(db: Queryable, id: string): Promise<NetworkRow> {
   const { rows } = await db.query<Omit<NetworkRow, 'firewall'> & { firewall: FirewallPolicy | null }>(
     `select firewall, wanted_network, done_network,
@@ -53,7 +53,7 @@ export async function deletePort(tx: Transaction, id: string, publicPort: number
   return Boolean(rowCount)
 }
 
-/** Of a machine that is gone. */
+/** Frees the ports of a machine that is gone. */
 export async function freePorts(db: Queryable, id: string): Promise<void> {
   await db.query('delete from vps_port where vps_id = $1', [id])
 }

@@ -16,5 +16,5 @@ export const portView = ({ protocol, port, publicPort }: OpenPort, host: string)
   host,
 })
 
-/** What a machine's network can be changed in: any state but the last ones. */
+/** Whether a machine's network can be changed: in any state but the last ones. */
 export const hasNetwork = (status: string) => status !== 'failed' && status !== 'deleted'

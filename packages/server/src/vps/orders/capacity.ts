@@ -7,7 +7,7 @@ const RETRY_S = 60
 const seePlans = [{ tool: 'list_plans', why: 'See which plans and images are available now' }]
 
 /**
- * What is answered when a machine cannot be placed now.
+ * The answer when a machine cannot be placed now.
  * @param nextSteps what can be asked for in its place
  */
 export const noRoom = (why: string, nextSteps: NextStep[] = seePlans) =>

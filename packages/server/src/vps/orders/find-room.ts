@@ -9,7 +9,8 @@ import type { OrderRow } from './order-store.ts'
 type Ordered = Pick<OrderRow, 'product' | 'os_id' | 'region'>
 
 /**
- * What an order begins with: its plan, its image and the place of its machine, whose host is locked until the transaction ends.
+ * The start of an order: its plan, its image and the place of its machine, whose host is locked until the transaction
+ * ends.
  * @throws OperationError `capacity` when no machine can be placed now
  */
 export async function takeRoom(tx: Transaction, services: Services, order: Ordered) {
@@ -18,7 +19,7 @@ export async function takeRoom(tx: Transaction, services: Services, order: Order
 }
 
 /**
- * The same for who only asks, before money is asked for: nothing is locked.
+ * The same for a caller that only asks, before money is asked for: nothing is locked.
  * @throws OperationError `capacity`
  */
 export async function demandRoom(db: Queryable, services: Services, order: Ordered): Promise<void> {

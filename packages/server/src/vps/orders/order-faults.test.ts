@@ -57,7 +57,7 @@ async function place(name: string) {
   return { token, accountId, id: id as string }
 }
 
-/** What the order has done to the money so far, and what its VPS is. */
+/** The effect of the order on the money so far, and the state of its VPS. */
 async function look({ accountId, id }: { accountId: string; id: string }) {
   const { rows } = await service.services.db.query<{
     available: bigint

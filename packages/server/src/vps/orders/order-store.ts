@@ -23,7 +23,7 @@ export interface OrderRow {
   invoice_id: string | null
   hold_id: string | null
   failure_reason: string | null
-  /** Whose budget it counts for. */
+  /** The token whose budget it counts for. */
   token_id: string | null
   created_at: Date
   expires_at: Date
@@ -77,7 +77,7 @@ export async function findAwaitingOrder(
     hostname: string | undefined
     billingCycle: Cycle
     months: number
-    /** Of a quote; undefined: whatever was agreed before. */
+    /** The prices of a quote; undefined: whatever was previously agreed. */
     prices: { price: bigint; price_hourly: bigint } | undefined
     boot: OrderRow['boot']
     region: string | undefined
@@ -226,7 +226,7 @@ export async function liveVpsOf(db: Queryable, tokenId: string): Promise<bigint>
   return rows[0]!.live
 }
 
-/** What is held and charged for an order: its months, or the first hour. */
+/** The amount that is held and charged for an order: its months, or the first hour. */
 export const orderTotal = (
   row: Pick<OrderRow, 'billing_cycle' | 'months' | 'price' | 'price_hourly'>,
 ): bigint => (row.billing_cycle === 'hourly' ? row.price_hourly : row.price * BigInt(row.months))

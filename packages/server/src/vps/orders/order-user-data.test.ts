@@ -17,7 +17,7 @@ const order = (token: string, change: object = {}) =>
     body: { product: 'nano', os_id: 1, hostname: 'web', user_data: script, ...change },
   })
 const specOf = (id: string) => service.driver.machines.get(id)!.spec
-/** What the database has of user data. */
+/** The user data that the database has. */
 async function stored(): Promise<Buffer[]> {
   const { rows } = await service.services.db.query<{ user_data: Buffer }>(
     `select user_data from vps_order where user_data is not null

@@ -74,7 +74,7 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
         userData === (user_data ? services.sealer.open(user_data, userDataPurpose(service_id)) : undefined),
       now,
     })
-    // Whoever continues an order is charged for it.
+    // The caller who continues an order is charged for it.
     const order: OrderRow = {
       ...(awaiting ?? newOrder(call, plan, sshKey, now)),
       token_id: caller.tokenId,
@@ -147,7 +147,7 @@ function newOrder(
   }
 }
 
-/** What the order would cost and whether it could be placed now. Nothing is written. */
+/** Tells what the order would cost and whether it could be placed now. Nothing is written. */
 async function quote(call: OrderCall, plan: CatalogPlan) {
   const { caller, db, services } = call
   const order = newOrder(call, plan, null, services.clock.now())

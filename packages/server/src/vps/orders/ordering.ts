@@ -11,7 +11,7 @@ import { prepareOrder } from './prepare-order.ts'
 import { priceOfOrder } from './price-of-order.ts'
 import { chargesOfThoseDue, hasPaid, summary } from './summary.ts'
 
-/** What the other slices ask of orders. */
+/** The functions of orders that the other slices use. */
 export const ordering: Ordering = {
   orderVps,
   priceOfOrder,

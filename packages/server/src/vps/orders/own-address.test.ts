@@ -45,7 +45,7 @@ describe('plans with an address of their own', () => {
   const order = (product = 'micro-ip') =>
     service.ask('POST', '/orders', { token, body: { product, os_id: 1 } })
   const planOf = async (slug: string) => {
-    // What is offered is as of the last second.
+    // The offer may be a second old.
     service.clock.advance(1000)
     return (await service.ask('GET', '/products')).body.find((plan: { slug: string }) => plan.slug === slug)
   }

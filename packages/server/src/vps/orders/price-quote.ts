@@ -20,7 +20,7 @@ export function makeQuote(
   return { id: sealer.seal(text, contextOf(accountId)).toString('base64url'), expires_at: expiresAt }
 }
 
-/** What a quote promises; undefined for one that is over, of another plan or account, or not ours. */
+/** The prices that a quote promises; undefined for one that is over, of another plan or account, or not ours. */
 export function readQuote(
   services: Services,
   accountId: string,

@@ -65,7 +65,7 @@ export async function startOrder(
     price: order.price,
     price_hourly: order.price_hourly,
     cycle: order.billing_cycle,
-    // Whoever pays an order may have another budget than whoever asked for it.
+    // The caller who pays an order may have another budget than the one who asked for it.
     auto_renew:
       order.auto_renew &&
       (order.token_id === null || (await mayAutoRenew(tx, { tokenId: order.token_id, at: now }))),
@@ -83,7 +83,7 @@ export async function startOrder(
   })
 }
 
-/** Whose budget an order counts for; nobody's when it is older than budgets. */
+/** The token whose budget an order counts for; undefined when the order is older than budgets. */
 export const spenderOf = (tx: Transaction, { token_id: tokenId }: Pick<OrderRow, 'token_id'>) =>
   tokenId === null
     ? undefined

@@ -16,11 +16,11 @@ export const isLarger = (plan: Plan, now: Size) =>
 
 type Priced = Pick<VpsRow, 'cycle' | 'price' | 'price_hourly'>
 
-/** What the change costs now: for the rest of the present period, and for those that are paid ahead. */
+/** The cost of the change now: for the rest of the current period, and for those that are paid ahead. */
 export const chargeNow = (plan: Plan, row: Priced, periods: readonly PaidPeriod[], at: Date): bigint =>
   periods.reduce((sum, period) => sum + chargeFor(plan, row, period, at), 0n)
 
-/** Of that, what is for one period. */
+/** The part of that charge that is for one period. */
 export const chargeFor = (plan: Plan, row: Priced, period: Period, at: Date): bigint =>
   upgradeCharge({
     oldPrice: cyclePrice(row),
@@ -30,7 +30,7 @@ export const chargeFor = (plan: Plan, row: Priced, period: Period, at: Date): bi
     at,
   })
 
-/** What it takes of the host beyond what the VPS has. */
+/** How much more of the host it takes than the VPS has now. */
 export const growthOf = (plan: Plan, now: Size) => ({
   memory_mb: plan.memory_mb - now.memory_mb,
   disk_gb: plan.disk_gb - now.disk_gb,

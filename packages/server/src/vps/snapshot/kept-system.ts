@@ -1,6 +1,6 @@
 import type { VpsRow } from '../machine/vps-store.ts'
 
-/** What the service knows of the system on a disk that is kept; binary as base64. */
+/** The service's knowledge of the system on a disk that is kept; binary as base64. */
 export interface KeptSystem {
   os_id: number
   os_name: string
@@ -26,7 +26,7 @@ export const keptSystem = (row: VpsRow, rootPassword: Buffer | null): KeptSystem
   root_password: rootPassword?.toString('base64') ?? null,
 })
 
-/** What a VPS is again that has this disk again. Its name of now is told to the system in it. */
+/** The fields of a VPS that has this disk again. Its current name is told to the system in it. */
 export const systemOfVps = ({ hostname, root_password, ...system }: KeptSystem, name: string) => ({
   ...system,
   ssh_host_private_key: Buffer.from(system.ssh_host_private_key, 'base64'),

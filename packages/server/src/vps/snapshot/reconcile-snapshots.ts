@@ -13,7 +13,7 @@ import {
   snapshotsInWork,
 } from './snapshot-store.ts'
 
-/** What a customer is told: a driver's own words are about the operator's host. */
+/** The reason that a customer is told: a driver's own words are about the operator's host. */
 const FAILED = 'The host could not do it now'
 const DAMAGED = 'The snapshot cannot be read; the VPS is as it was'
 const NO_SPACE = 'The host had no room for it'

@@ -2,7 +2,7 @@ import type { snapshotStatuses } from '@coinrack/contract/snapshots.ts'
 
 export type SnapshotStatus = (typeof snapshotStatuses)[number]
 
-/** What the reconciler does, and what it has to be told. */
+/** The work that the reconciler does, and has to be told of. */
 export type SnapshotWork = 'take' | 'restore' | 'remove'
 
 export const workOf: Partial<Record<SnapshotStatus, SnapshotWork>> = {
@@ -14,7 +14,7 @@ export const workOf: Partial<Record<SnapshotStatus, SnapshotWork>> = {
 /** How often something that failed is tried again. */
 export const MOST_ATTEMPTS = 3
 
-/** What a piece of work ended with: done, refused for good, or failed for now. */
+/** The outcome of a piece of work: done, refused for good, or failed for now. */
 export type SnapshotOutcome = 'done' | 'damaged' | 'failed'
 
 /** The status that follows. The same status: it is tried again. */
@@ -33,7 +33,7 @@ export function nextStatus(
       // The machine is as it was, or will be: what cannot be restored now may be later.
       return isLast ? 'ready' : 'restoring'
     case 'deleting':
-      // What cannot be removed goes with the machine, at the latest.
+      // A snapshot that cannot be removed goes with the machine, at the latest.
       return outcome === 'done' ? 'deleted' : 'deleting'
     default:
       return status

@@ -11,7 +11,7 @@ export interface SnapshotRow {
   vps_id: string
   name: string
   reason: SnapshotReason | null
-  /** Of one with a reason. */
+  /** The system on the disk, of a snapshot with a reason. */
   system: KeptSystem | null
   include_memory: boolean
   status: SnapshotStatus
@@ -63,7 +63,7 @@ export async function snapshotsOf(
   return rows
 }
 
-/** What counts against the plan, and whether one is in work. The machine must be locked. */
+/** How many snapshots count against the plan, and whether one is in work. The machine must be locked. */
 export async function snapshotLoad(
   tx: Transaction,
   vpsId: string,
@@ -139,7 +139,7 @@ export async function forgetOwnSnapshots(tx: Transaction, vpsId: string): Promis
   )
 }
 
-/** Of the disks that are kept of a machine, the newest stays: with the next one they are two. */
+/** Keeps only the newest of the disks that are kept of a machine: with the next one there are two. */
 export async function makeRoomForKept(tx: Transaction, vpsId: string): Promise<void> {
   await tx.query(
     `update vps_snapshot set status = 'deleting' where id in (

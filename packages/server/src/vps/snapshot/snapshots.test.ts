@@ -167,7 +167,7 @@ test('behavior: snapshots go with their machine', async () => {
   expect((await vps.ask('POST')).body.code).toBe('service_busy')
 })
 
-/** Of each life, from looking for work until after it is written down. */
+/** How many steps each life has, from looking for work until after it is written down. */
 const STEPS = 8
 
 class Killed extends Error {}

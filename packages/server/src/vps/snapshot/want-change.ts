@@ -7,7 +7,7 @@ import { RECONCILE_SNAPSHOTS } from '../topics.ts'
 import type { SnapshotStatus } from './snapshot-state.ts'
 import { lockSnapshot, type SnapshotRow, setSnapshot, snapshotLoad } from './snapshot-store.ts'
 
-/** What leads on while a snapshot of a VPS is in work. */
+/** The next steps while a snapshot of a VPS is in work. */
 export const untilSettled = (vpsId: string) => ({
   nextSteps: [
     {

@@ -2,7 +2,7 @@ import type { ReverseDns } from '../../../platform/reverse-dns.ts'
 
 /** Reverse names that nobody sees, for tests of what stands above the port. */
 export interface FakeReverseDns extends ReverseDns {
-  /** What was published. */
+  /** The names that were published. */
   names: Map<string, string>
   /** Where names lead: `name address`. */
   forward: Set<string>

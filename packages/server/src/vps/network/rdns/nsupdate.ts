@@ -17,7 +17,7 @@ export interface NsupdateOptions {
   /** The primary name server of the reverse zones; it finds the zone of an address itself. */
   server: { host: string; port: number }
   key: UpdateKey
-  /** Whom to ask where names lead. Default: whom this host asks. */
+  /** The server to ask where names lead. Default: the one that this host asks. */
   resolver?: { host: string; port: number } | undefined
 }
 

@@ -48,7 +48,7 @@ export async function dueNames(db: Queryable, now: Date, limit: number): Promise
   return rows.map(({ address }) => address)
 }
 
-/** What is wanted of an address; undefined when nothing is. */
+/** The name that is wanted for an address; undefined when nothing is. */
 export async function nameOf(db: Queryable, address: string): Promise<RdnsRow | undefined> {
   const { rows } = await db.query<RdnsRow>(`select ${COLUMNS} from vps_rdns where address = $1`, [address])
   return rows[0]

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ReverseDns } from '../../../platform/reverse-dns.ts'
 
-/** What a backend of `ReverseDns` is tested with. */
+/** The things that a backend of `ReverseDns` is tested with. */
 export interface ReverseDnsSubject {
   rdns: ReverseDns
   /** All names that the world is told for an address. */
@@ -15,7 +15,7 @@ const A = '198.18.0.7'
 const B = '198.18.0.8'
 const A6 = '2001:db8:1:2::107'
 
-/** What every backend of `ReverseDns` does. */
+/** The behavior of every backend of `ReverseDns`. */
 export function reverseDnsSuite(name: string, open: () => Promise<ReverseDnsSubject>) {
   describe(`reverse names by ${name}`, () => {
     let subject: ReverseDnsSubject
