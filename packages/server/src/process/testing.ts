@@ -72,10 +72,16 @@ export interface TestService extends TestWorld {
   reconcileSandboxes(): Promise<void>
 }
 
-/** The service on a database of its own, with the fakes of its edges: machine, mail and clock. */
-export async function startTestService(options: WorldOptions = {}): Promise<TestService> {
-  const database = await createTestDatabase()
-  const clock = new TestClock()
+/**
+ * The service with the fakes of its edges: machine, mail and clock.
+ * @param on its database, which it drops when it closes, and the time; a database of its own when left out
+ */
+export async function startTestService(
+  options: WorldOptions = {},
+  on: { database?: Awaited<ReturnType<typeof createTestDatabase>>; start?: Date } = {},
+): Promise<TestService> {
+  const database = on.database ?? (await createTestDatabase())
+  const clock = new TestClock(on.start?.toISOString())
   const world = await createTestWorld({ databaseUrl: database.url, clock }, options)
   const { services } = world
   const { db } = services
