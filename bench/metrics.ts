@@ -11,6 +11,7 @@ import type { MachineHost } from '@coinrack/server/platform/machine-host.ts'
 import type { Services } from '@coinrack/server/platform/services.ts'
 import { createSampler } from '@coinrack/server/vps/meter/sample-machines.ts'
 import { pino } from 'pino'
+import { insertMachines } from './insert-machines.ts'
 import { postgresSeconds } from './postgres-seconds.ts'
 
 /*
@@ -103,12 +104,5 @@ async function makeMachines(count: number): Promise<void> {
      from generate_series(1, $1) as n`,
     [count],
   )
-  await db.query(
-    `insert into vps (id, account_id, order_id, product, os_id, os_name, image, region, host_id, hostname, vcpus, memory_mb, disk_gb,
-       ssh_host, ssh_port, ssh_host_public_key, ssh_host_private_key, root_password_hash, wanted, status,
-       provisioning_since, price, price_hourly, created_at)
-     select service_id, account_id, id, product, os_id, 'Debian', 'debian-12', 'local', 'local', hostname, 1, 512, 10,
-       '127.0.0.1', row_number() over (), '', '', '', 'running', 'active', now(), 1, 1, now()
-     from vps_order`,
-  )
+  await insertMachines(db)
 }

@@ -9,6 +9,7 @@ import { openPool } from '@coinrack/server/database/pool.ts'
 import { inTransaction } from '@coinrack/server/database/transaction.ts'
 import { type Placing, placeMachine } from '@coinrack/server/hosts/place-machine.ts'
 import type { MachineHost } from '@coinrack/server/platform/machine-host.ts'
+import { insertMachines } from './insert-machines.ts'
 import { postgresSeconds } from './postgres-seconds.ts'
 
 /*
@@ -96,15 +97,7 @@ async function makeHosts(count: number): Promise<void> {
      from generate_series(1, $1::int) n`,
     [count * MACHINES_EACH],
   )
-  await db.query(
-    `insert into vps (id, account_id, order_id, product, os_id, os_name, image, region, host_id, hostname, vcpus, memory_mb,
-       disk_gb, ssh_host, ssh_port, ssh_host_public_key, ssh_host_private_key, root_password_hash, wanted, status,
-       provisioning_since, price, price_hourly, created_at)
-     select 'vps_' || n, 'acc_bench', 'ord_' || n, 'nano', 1, 'Debian', 'debian-12', 'east', 'host-' || (1 + n % $1::int), 'web',
-       1, 512, 10, '192.0.2.1', 20000 + n / $1::int, '', '', '', 'running', 'active', now(), 1, 1, now()
-     from generate_series(1, $2::int) n`,
-    [count, count * MACHINES_EACH],
-  )
+  await insertMachines(db, count)
   await db.query('vacuum analyze')
 }
 

@@ -204,6 +204,27 @@ describe('arrows inside the server', () => {
     expect(wrong).toEqual([])
   })
 
+  test.each([
+    ['vps_identity', ['vps/machine/vps-store.ts']],
+    ['vps_machine', ['vps/machine/', 'vps/network/']],
+    ['vps_billing', ['vps/billing/', 'vps/machine/vps-store.ts']],
+  ])('%s is written by %j', (table, places) => {
+    const writes = new RegExp(`\\b(insert into|update|delete from) ${table}\\b`)
+    const writing = product
+      .filter(({ text }) => writes.test(text))
+      .flatMap(({ path }) => inServer(path) ?? [])
+    expect(writing.length).toBeGreaterThan(0)
+    expect(writing.filter((path) => !places.some((place) => path.startsWith(place)))).toEqual([])
+  })
+
+  test('billing changes nothing of a machine but whether it is there and on', () => {
+    const wrong = linesThat(
+      product.filter(({ path }) => inServer(path)?.startsWith('vps/billing/')),
+      (line) => /\bupdateMachine\b/.test(line),
+    )
+    expect(wrong).toEqual([])
+  })
+
   test('each table is written by one slice', () => {
     const shared = ['platform', 'database', 'dispatch', 'ledger']
     const written = arrowsToTables()

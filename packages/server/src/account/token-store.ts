@@ -229,7 +229,7 @@ export async function forgetEndedTokens(db: Queryable, before: Date): Promise<vo
        where least(expires_at, revoked_at) < $1 and not is_umbrella
          and not exists (select from token below where below.parent_id = token.id)
          and not exists (select from vps_order where vps_order.token_id = token.id)
-         and not exists (select from vps where vps.renewer_id = token.id)
+         and not exists (select from vps_billing where renewer_id = token.id)
          and not exists (select from console_link where console_link.token_id = token.id)
          and not exists (select from sandbox where token.id = any(sandbox.counted_for) and sandbox.ended_at is null)
      ),

@@ -48,7 +48,7 @@ export async function isFreeAddress(db: Queryable, network: HostNetwork, address
 async function usesOf(db: Queryable): Promise<AddressUse[]> {
   const { rows } = await db.query<AddressUse>(
     `select ipv4, bool_or(machine_gone_at is null) as taken, max(machine_gone_at) as free_since
-     from vps where ipv4 is not null group by ipv4`,
+     from vps_machine where ipv4 is not null group by ipv4`,
   )
   return rows
 }

@@ -9,7 +9,7 @@ import { type Candidate, fits, type Share } from './choose-host.ts'
  */
 const TAKEN = `
 select host_id, sum(memory_mb) as memory_mb, sum(disk_gb) as disk_gb from (
-  select host_id, memory_mb::float8, disk_gb::float8 from vps where machine_gone_at is null
+  select host_id, memory_mb::float8, disk_gb::float8 from vps_machine where machine_gone_at is null
   union all
   select host_id, case when state in ('starting', 'running') or wanted = 'running' then memory_mb::float8 / $1 else 0 end, disk_gb
   from sandbox where gone_at is null

@@ -20,7 +20,7 @@ export async function allHosts(db: Queryable): Promise<HostOverview[]> {
        coalesce(sum(there.memory_mb), 0)::int as memory_taken_mb, coalesce(sum(there.disk_gb), 0)::int as disk_taken_gb,
        (select count(*)::int from orphan where orphan.host_id = host.id) as orphans
      from host left join (
-       select id, host_id, memory_mb, disk_gb, true as is_machine from vps where machine_gone_at is null
+       select id, host_id, memory_mb, disk_gb, true as is_machine from vps_machine where machine_gone_at is null
        union all
        select id, host_id, case when state = 'paused' then 0 else memory_mb end, disk_gb, false from sandbox where gone_at is null
      ) there on there.host_id = host.id

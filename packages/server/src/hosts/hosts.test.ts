@@ -29,7 +29,9 @@ beforeEach(async () => {
   token = (await service.customer(1_000_000_000n)).token
   for (const { id } of service.services.hosts.values()) await operator('open', id)
   for (const { driver } of service.fakeHosts.values()) driver.said = {}
-  await service.services.db.query('update vps set machine_gone_at = now() where machine_gone_at is null')
+  await service.services.db.query(
+    'update vps_machine set machine_gone_at = now() where machine_gone_at is null',
+  )
   await service.observeHosts()
 })
 
@@ -178,7 +180,9 @@ describe('a machine that belongs to no VPS', () => {
     const { body } = await order({ region: 'east' })
     await service.reconcile()
     const { driver } = service.fakeHosts.get('east-1')!
-    await service.services.db.query(`update vps set host_id = 'east-2' where id = $1`, [body.service_id])
+    await service.services.db.query(`update vps_machine set host_id = 'east-2' where id = $1`, [
+      body.service_id,
+    ])
     await service.observeHosts()
     expect(await seen()).toContain(body.service_id)
     service.clock.advance(DAY_MS + 1)

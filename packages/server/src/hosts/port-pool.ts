@@ -19,7 +19,7 @@ export async function freePort(
     `select port from (
        select generate_series($4::int, $3::int) as port union all select generate_series($2::int, $4::int - 1)
      ) series
-     where not exists (select from vps where host_id = $1 and ssh_port = port and machine_gone_at is null)
+     where not exists (select from vps_machine where host_id = $1 and ssh_port = port and machine_gone_at is null)
        and not exists (select from vps_port where host_id = $1 and public_port = series.port)
        and port <> all (select unnest(used_ports) from host where id = $1)
      limit 1`,
@@ -39,7 +39,7 @@ export async function isPortTaken(
   goneAt: Date,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `select from vps where host_id = $1 and ssh_port = $2 and machine_gone_at is null and ipv4 is null
+    `select from vps_machine where host_id = $1 and ssh_port = $2 and machine_gone_at is null and ipv4 is null
      union all select from vps_port where host_id = $1 and public_port = $2
      union all select from host where id = $1 and $2 = any (used_ports) and seen_at > $3 limit 1`,
     [id, port, goneAt],

@@ -34,7 +34,7 @@ async function recordOrphans(
   const { rows } = await db.query<{ machine_id: string }>(
     `with there as (
        select id from unnest($2::text[]) as there (id)
-       where not exists (select from vps where vps.id = there.id and host_id = $1 and machine_gone_at is null)
+       where not exists (select from vps_machine where vps_machine.id = there.id and host_id = $1 and machine_gone_at is null)
      ),
      gone as (delete from orphan where host_id = $1 and machine_id not in (select id from there))
      insert into orphan (host_id, machine_id, found_at) select $1, id, $3 from there

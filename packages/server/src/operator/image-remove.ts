@@ -14,7 +14,7 @@ interface Uses {
 /** Orders that wait for their payment begin a machine later. */
 const USES = `
 select
-  (select count(*)::int from vps where image = $1 and status not in ('failed', 'deleted')) as machines,
+  (select count(*)::int from vps_machine where image = $1 and status not in ('failed', 'deleted')) as machines,
   (select count(*)::int from vps_order
     where os_id = $2 and status = 'awaiting_payment' and expires_at > $3) as orders`
 

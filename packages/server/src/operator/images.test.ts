@@ -110,9 +110,9 @@ test('error: it is not removed while a machine, an unpaid order or a plan needs 
   const { db } = service.services
   const id = order.body.service_id
 
-  await db.query('update vps set image = $1 where id = $2', ['nova-42', id])
+  await db.query('update vps_machine set image = $1 where id = $2', ['nova-42', id])
   expect(await run('image', 'remove', 'nova-42')).toMatchObject(refused('machines made from it: 1'))
-  await db.query('update vps set image = $1 where id = $2', ['debian-12', id])
+  await db.query('update vps_machine set image = $1 where id = $2', ['debian-12', id])
 
   const { rows } = await db.query(
     `update vps_order set status = 'awaiting_payment', os_id = $1 where service_id = $2 returning expires_at`,

@@ -24,6 +24,7 @@ import { SANDBOX_STARTS } from '../sandboxes/life/hold-first-minute.ts'
 import { createSandboxReconciler } from '../sandboxes/life/reconcile-sandboxes.ts'
 import { createSandboxMeter } from '../sandboxes/meter/meter-sandboxes.ts'
 import { billVps } from '../vps/billing/bill-vps.ts'
+import { forgetRenewers } from '../vps/billing/billing-store.ts'
 import { forgetOldLinks } from '../vps/console/console-links.ts'
 import { createVpsReconciler } from '../vps/machine/reconcile-vps.ts'
 import { createSampler, type NewestUsage } from '../vps/meter/sample-machines.ts'
@@ -208,6 +209,7 @@ export async function forgetWhatIsOld(services: Services): Promise<PassReport> {
     () => forgetOldEvents(db, now, config.eventDays),
     () => forgetFullBuckets(services),
     () => forgetUnpaidOrders(db, before),
+    () => forgetRenewers(db, before),
     () => forgetUnpaidInvoices(db, before),
     () => forgetDeletedWebhooks(db, before),
     () => forgetEndedTokens(db, before),

@@ -1,6 +1,7 @@
 import type { TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
 import type { sandboxReasons } from '@coinrack/contract/sandboxes.ts'
 import type { Config } from '../../config/config.ts'
+import { assignments, insertion } from '../../database/columns.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
 import { SANDBOX_USE, type SandboxUse } from '../../dispatch/read-models.ts'
 
@@ -86,9 +87,8 @@ const KEPT = `interval '30 days'`
 
 /** A new sandbox: wanted running, not there yet. */
 export async function insertSandbox(tx: Transaction, row: NewSandbox): Promise<SandboxRow> {
-  const names = Object.keys(row)
   const { rows } = await tx.query<SandboxRow>(
-    `insert into sandbox (${names.join(', ')}) values (${names.map((_, index) => `$${index + 1}`).join(', ')})
+    `insert into sandbox ${insertion(row)}
      returning ${COLUMNS}`,
     Object.values(row),
   )
@@ -111,9 +111,8 @@ export async function updateSandbox(
   id: string,
   change: Partial<Omit<SandboxRow, 'id'>>,
 ): Promise<SandboxRow> {
-  const names = Object.keys(change)
   const { rows } = await db.query<SandboxRow>(
-    `update sandbox set ${names.map((name, index) => `${name} = $${index + 2}`).join(', ')} where id = $1
+    `update sandbox set ${assignments(change, 2)} where id = $1
      returning ${COLUMNS}`,
     [id, ...Object.values(change)],
   )

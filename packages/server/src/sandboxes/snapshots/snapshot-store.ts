@@ -1,4 +1,5 @@
 import type { TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
+import { assignments } from '../../database/columns.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
 
 export interface SnapshotRow {
@@ -67,9 +68,8 @@ export async function setSnapshot(
   from: readonly SnapshotRow['status'][],
   change: Partial<Pick<SnapshotRow, 'status' | 'attempts' | 'bytes'>>,
 ): Promise<void> {
-  const names = Object.keys(change)
   await db.query(
-    `update sandbox_snapshot set ${names.map((name, index) => `${name} = $${index + 3}`).join(', ')}
+    `update sandbox_snapshot set ${assignments(change, 3)}
      where id = $1 and status = any($2)`,
     [id, from, ...Object.values(change)],
   )

@@ -5,8 +5,9 @@ import { lockBalance, owedSince } from '../../ledger/balance.ts'
 import { isWithinBudget } from '../../ledger/budget.ts'
 import type { PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
-import { lockVps, updateVps, type VpsRow } from '../machine/vps-store.ts'
+import { lockVps, type VpsRow } from '../machine/vps-store.ts'
 import { orderById } from '../orders/order-store.ts'
+import { updateBilling } from './billing-store.ts'
 import { chargePeriods } from './charge-periods.ts'
 import { cyclePrice } from './cycle-price.ts'
 import { openRenewalInvoice } from './renewal-invoice.ts'
@@ -82,7 +83,7 @@ async function billOne(tx: Transaction, services: Services, id: string): Promise
       break
     case 'notice': {
       const invoice = await invoiceOf(tx, services, row, covered)
-      await updateVps(tx, id, { noticed_days: step.days })
+      await updateBilling(tx, id, { noticed_days: step.days })
       await tellOwner(tx, services, row, { kind: 'renewal_due', days: step.days, covered, invoice })
     }
   }

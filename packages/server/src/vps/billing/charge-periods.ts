@@ -3,7 +3,8 @@ import type { Transaction } from '../../database/transaction.ts'
 import { spendBudget } from '../../ledger/budget.ts'
 import { post } from '../../ledger/post.ts'
 import type { Services } from '../../platform/services.ts'
-import { updateVps, type VpsRow } from '../machine/vps-store.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
+import { updateBilling } from './billing-store.ts'
 import { cyclePrice } from './cycle-price.ts'
 import { insertPeriods } from './period-store.ts'
 
@@ -43,7 +44,7 @@ export async function chargePeriods(
   // The posting has locked the customer's balance.
   if (tokenId !== null) await spendBudget(tx, { tokenId, amount, at })
   await insertPeriods(tx, row.id, periods, price)
-  await updateVps(tx, row.id, { paid_until: until, noticed_days: null })
+  await updateBilling(tx, row.id, { paid_until: until, noticed_days: null })
   return amount
 }
 

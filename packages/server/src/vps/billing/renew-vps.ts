@@ -4,8 +4,9 @@ import type { Transaction } from '../../database/transaction.ts'
 import { OperationError } from '../../platform/errors.ts'
 import type { Ordering } from '../../platform/seams.ts'
 import type { Services } from '../../platform/services.ts'
-import { lockVps, updateVps, type VpsRow } from '../machine/vps-store.ts'
+import { lockVps, type VpsRow } from '../machine/vps-store.ts'
 import { orderById } from '../orders/order-store.ts'
+import { updateBilling } from './billing-store.ts'
 import { chargePeriods } from './charge-periods.ts'
 import { resumeVps } from './suspend-vps.ts'
 
@@ -42,7 +43,7 @@ export async function renewVps(
     ? periodsAfter(row.cycle, now, now, count)
     : periodsAfter(row.cycle, row.anchor_at!, row.paid_until!, count)
   const charged = await (isOver ? resumeVps : chargePeriods)(tx, services, { row, periods, tokenId })
-  await updateVps(tx, row.id, { cancel_at_period_end: false })
+  await updateBilling(tx, row.id, { cancel_at_period_end: false })
   await announce(tx, row.id)
   return charged
 }

@@ -3,14 +3,15 @@ import type { Handler } from '../../dispatch/handler.ts'
 import { checkAutoRenew } from '../../ledger/auto-renew.ts'
 import { balanceNow } from '../../ledger/balance-view.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
-import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
+import { lockVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
+import { updateBilling } from './billing-store.ts'
 
 export const setAutoRenew: Handler<'setAutoRenew'> = async ({ input, caller, db, services, fail }) => {
   const row = await lockVps(db, input.service_id)
   if (row.status === 'deleted' || row.status === 'failed') throw fail('service_busy', ...stateRefusal(row))
   if (input.enabled) await checkAutoRenew(db, { tokenId: caller.tokenId, at: services.clock.now() })
-  await updateVps(db, row.id, {
+  await updateBilling(db, row.id, {
     auto_renew: input.enabled,
     ...(input.enabled ? { cancel_at_period_end: false, renewer_id: caller.tokenId } : {}),
   })

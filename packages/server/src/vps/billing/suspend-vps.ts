@@ -2,12 +2,14 @@ import { announce } from '../../database/changes.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import type { InvoiceView } from '../../platform/seams.ts'
 import type { Services } from '../../platform/services.ts'
+import { giveUpMachine, releaseMachine, suspendMachine } from '../machine/machine-store.ts'
 import { tellChange } from '../machine/tell-change.ts'
-import { updateVps, type VpsRow } from '../machine/vps-store.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 import { settleWork } from '../machine/work-store.ts'
 import { setOrderStatus } from '../orders/order-store.ts'
 import { keepDisk } from '../snapshot/keep-disk.ts'
 import { RECONCILE_VPS } from '../topics.ts'
+import { updateBilling } from './billing-store.ts'
 import { chargePeriods, type PeriodCharge } from './charge-periods.ts'
 import { type Coverage, tellOwner } from './tell-owner.ts'
 
@@ -19,13 +21,8 @@ export async function suspendVps(
   { deleteAt, covered, invoice }: { deleteAt: Date; covered: Coverage; invoice: InvoiceView | undefined },
 ): Promise<void> {
   const at = services.clock.now()
-  await updateVps(tx, row.id, {
-    status: 'suspended',
-    suspended_from: row.status,
-    delete_at: deleteAt,
-    // No boot is owed any more: the next start is one.
-    done_boot: row.wanted_boot,
-  })
+  await suspendMachine(tx, row)
+  await updateBilling(tx, row.id, { delete_at: deleteAt })
   await settleWork(tx, row.id, at)
   await tellChange(tx, services, row, { status: 'suspended' })
   await tellOwner(tx, services, { ...row, delete_at: deleteAt }, { kind: 'suspended', covered, invoice })
@@ -43,22 +40,15 @@ export async function suspendVps(
 export async function resumeVps(tx: Transaction, services: Services, charge: PeriodCharge): Promise<bigint> {
   const charged = await chargePeriods(tx, services, charge)
   const { row, periods } = charge
-  await updateVps(tx, row.id, { anchor_at: periods[0]!.from })
+  await updateBilling(tx, row.id, { anchor_at: periods[0]!.from })
   await releaseVps(tx, services, { ...row, paid_until: periods.at(-1)!.until })
   return charged
 }
 
 /** Wants the machine of a suspended VPS on again, as its owner left it, in time that is paid. */
 export async function releaseVps(tx: Transaction, services: Services, row: VpsRow): Promise<void> {
-  const wasReinstalling = row.suspended_from === 'reinstalling'
-  const status = wasReinstalling ? 'reinstalling' : row.wanted === 'stopped' ? 'stopped' : 'rebooting'
-  await updateVps(tx, row.id, {
-    delete_at: null,
-    suspended_from: null,
-    status,
-    // A disk that a reinstall had begun is made anew; a previous disk is still to be put back.
-    ...(wasReinstalling && row.put_back === null ? { wanted_disk: row.done_disk + 1, attempts: 0 } : {}),
-  })
+  const status = await releaseMachine(tx, row)
+  await updateBilling(tx, row.id, { delete_at: null })
   await tellChange(tx, services, row, { status })
   await tellOwner(tx, services, row, { kind: 'resumed' })
   await announce(tx, row.id)
@@ -69,13 +59,7 @@ export async function releaseVps(tx: Transaction, services: Services, row: VpsRo
 export async function endVps(tx: Transaction, services: Services, row: VpsRow): Promise<void> {
   // A disk that was to be put back stays kept for its time.
   if (row.put_back !== null) await keepDisk(tx, services, row, 'cancel')
-  await updateVps(tx, row.id, {
-    wanted: 'deleted',
-    status: 'deleted',
-    ssh_ready: false,
-    root_password: null,
-    user_data: null,
-  })
+  await giveUpMachine(tx, row.id)
   await setOrderStatus(tx, row.order_id, 'cancelled')
   await services.invoicing.cancelRenewal(tx, services, row.id)
   await tellChange(tx, services, row, { status: 'deleted' })

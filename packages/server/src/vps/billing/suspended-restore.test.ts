@@ -36,7 +36,7 @@ const steps = {
   'before anything was done': async () => {},
   'after the machine was taken away': async (id: string) => {
     await service.driver.destroy(id)
-    await service.services.db.query('update vps set done_disk = wanted_disk where id = $1', [id])
+    await service.services.db.query('update vps_machine set done_disk = wanted_disk where id = $1', [id])
   },
   'after the disk was moved': async (id: string, keptId: string) => {
     await steps['after the machine was taken away'](id)

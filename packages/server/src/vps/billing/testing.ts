@@ -101,7 +101,7 @@ export async function goTo(service: TestService, at: Date): Promise<void> {
 /** Takes what is left out of the way of the next test. */
 export async function forgetVps(service: TestService): Promise<void> {
   await service.services.db.query(
-    `update vps set status = 'deleted', wanted = 'deleted', machine_gone_at = $1 where status <> 'deleted'`,
+    `update vps_machine set status = 'deleted', wanted = 'deleted', machine_gone_at = $1 where status <> 'deleted'`,
     [service.clock.now()],
   )
 }

@@ -6,10 +6,12 @@ import { balanceNow } from '../../ledger/balance-view.ts'
 import { releaseHold } from '../../ledger/hold.ts'
 import { post } from '../../ledger/post.ts'
 import type { Services } from '../../platform/services.ts'
+import { updateBilling } from '../billing/billing-store.ts'
 import { periodsFrom } from '../billing/period-store.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
+import { giveUpMachine } from '../machine/machine-store.ts'
 import { tellChange } from '../machine/tell-change.ts'
-import { lockVps, updateVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
+import { lockVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
 import { orderById, orderTotal, setOrderStatus } from '../orders/order-store.ts'
@@ -24,7 +26,7 @@ export const cancelService: Handler<'cancelService'> = async (call) => {
   if (input.mode === 'immediate' && !gone)
     checkConfirmation(call, row, input.confirm, 'The VPS and its disk would be deleted')
   let credited = 0n
-  if (!gone && input.mode === 'end_of_period') await updateVps(db, id, { cancel_at_period_end: true })
+  if (!gone && input.mode === 'end_of_period') await updateBilling(db, id, { cancel_at_period_end: true })
   if (!gone && input.mode === 'immediate') credited = await endNow(db, services, row)
   const operation = await beginWork(db, services, caller.accountId, id, 'cancel')
   await announce(db, id)
@@ -44,13 +46,7 @@ export const cancelService: Handler<'cancelService'> = async (call) => {
 async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise<bigint> {
   const at = services.clock.now()
   await keepDisk(tx, services, row, 'cancel')
-  await updateVps(tx, row.id, {
-    wanted: 'deleted',
-    status: 'deleted',
-    ssh_ready: false,
-    root_password: null,
-    user_data: null,
-  })
+  await giveUpMachine(tx, row.id)
   await services.invoicing.cancelRenewal(tx, services, row.id)
   await tellChange(tx, services, row, { status: 'deleted' })
   const transactionId = services.newId('transaction')

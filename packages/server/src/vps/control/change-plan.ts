@@ -8,11 +8,13 @@ import { balanceNow } from '../../ledger/balance-view.ts'
 import { checkBudget, spendBudget } from '../../ledger/budget.ts'
 import { judgeBalance } from '../../ledger/judge-balance.ts'
 import { post } from '../../ledger/post.ts'
+import { updateBilling } from '../billing/billing-store.ts'
 import { periodsFrom, ratePeriod } from '../billing/period-store.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
+import { updateMachine } from '../machine/machine-store.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { tellChange } from '../machine/tell-change.ts'
-import { lockVps, updateVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
+import { lockVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
 import { noRoom } from '../orders/capacity.ts'
@@ -50,7 +52,9 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   // It would be for the price of before.
   await services.invoicing.cancelRenewal(db, services, id)
   const boot = wantedBoot(row)
-  await updateVps(db, id, { ...newSize(plan), ...boot })
+  const { vcpus, memory_mb, disk_gb, price, price_hourly } = plan
+  await updateMachine(db, id, { vcpus, memory_mb, disk_gb, ...boot })
+  await updateBilling(db, id, { product: plan.slug, price, price_hourly })
   if (boot) await tellChange(db, services, row, boot)
   const operation = await beginWork(db, services, caller.accountId, id, 'change_plan')
   await announce(db, id)
@@ -93,16 +97,6 @@ async function charge({ caller, db, services }: Call<'changePlan'>, row: VpsRow,
     at,
   })
 }
-
-/** The size and the prices from now on. */
-const newSize = (plan: Plan) => ({
-  product: plan.slug,
-  vcpus: plan.vcpus,
-  memory_mb: plan.memory_mb,
-  disk_gb: plan.disk_gb,
-  price: plan.price,
-  price_hourly: plan.price_hourly,
-})
 
 /** The facts on the time before that an immediate cancellation needs. A period ahead has none. */
 function ratedAnew(period: PaidPeriod, row: VpsRow, plan: Plan, at: Date): PaidPeriod {

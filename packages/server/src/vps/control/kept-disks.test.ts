@@ -232,7 +232,7 @@ describe('before an immediate cancellation', () => {
     const { ssh_port: port } = await vps.read()
     await vps.cancel()
     const other = await newVps()
-    await service.services.db.query('update vps set ssh_port = $2 where id = $1', [other.id, port])
+    await service.services.db.query('update vps_machine set ssh_port = $2 where id = $1', [other.id, port])
     await vps.restore((await vps.list())[0])
     const after = await vps.read()
     expect(after).toMatchObject({ status: 'active', ssh_ready: true })

@@ -1,8 +1,9 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { updateMachine } from '../machine/machine-store.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { tellChange } from '../machine/tell-change.ts'
-import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
+import { lockVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
 import { RECONCILE_VPS } from '../topics.ts'
@@ -25,12 +26,12 @@ export const powerVps: Handler<'powerVps'> = async ({ input, db, services, fail 
   const forced = input.action === 'force_stop' || input.action === 'reset'
   switch (input.action) {
     case 'start':
-      if (row.wanted !== 'running') await updateVps(db, id, { wanted: 'running', forced: false })
+      if (row.wanted !== 'running') await updateMachine(db, id, { wanted: 'running', forced: false })
       break
     case 'stop':
     case 'force_stop':
       if (row.wanted !== 'stopped' || row.status !== 'stopped') {
-        await updateVps(db, id, { wanted: 'stopped', forced })
+        await updateMachine(db, id, { wanted: 'stopped', forced })
       }
       break
     case 'reboot':
@@ -42,7 +43,7 @@ export const powerVps: Handler<'powerVps'> = async ({ input, db, services, fail 
         )
       }
       // A second wish before the first is done is the same wish.
-      await updateVps(db, id, {
+      await updateMachine(db, id, {
         wanted_boot: row.done_boot + 1,
         forced,
         status: 'rebooting',

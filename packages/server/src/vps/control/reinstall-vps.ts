@@ -5,12 +5,13 @@ import { hostImages } from '../../hosts/host-images.ts'
 import { type OfferedImage, offeredAmong } from '../../platform/os-images.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
 import { checkSshKey } from '../machine/check-ssh-key.ts'
+import { updateMachine } from '../machine/machine-store.ts'
 import { newRootPassword } from '../machine/root-password.ts'
 import { makeSshHostKey } from '../machine/ssh-host-key.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { tellChange } from '../machine/tell-change.ts'
 import { checkUserData, userDataPurpose } from '../machine/user-data.ts'
-import { lockVps, updateVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
+import { lockVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
 import { noRoom } from '../orders/capacity.ts'
@@ -48,7 +49,7 @@ export const reinstallVps: Handler<'reinstallVps'> = preparedHandler(
 
     await keepDisk(db, services, row, 'reinstall')
     const hostKey = input.new_host_key ? makeSshHostKey(random) : undefined
-    await updateVps(db, id, {
+    await updateMachine(db, id, {
       os_id: image.osId,
       os_name: image.name,
       image: image.slug,

@@ -1,8 +1,9 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { updateMachine } from '../machine/machine-store.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { tellChange } from '../machine/tell-change.ts'
-import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
+import { lockVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
 import { RECONCILE_VPS } from '../topics.ts'
@@ -16,7 +17,7 @@ export const rescueVps: Handler<'rescueVps'> = async ({ input, caller, db, servi
     throw fail('service_busy', ...stateRefusal(row))
   }
   if (row.rescue !== rescue) {
-    await updateVps(db, id, {
+    await updateMachine(db, id, {
       rescue,
       wanted: 'running',
       forced: false,

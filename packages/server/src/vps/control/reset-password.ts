@@ -1,9 +1,10 @@
 import { announce } from '../../database/changes.ts'
 import { type Handler, preparedHandler } from '../../dispatch/handler.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
+import { updateMachine } from '../machine/machine-store.ts'
 import { newRootPassword } from '../machine/root-password.ts'
 import { rescueRefusal, stateRefusal } from '../machine/state-refusal.ts'
-import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
+import { lockVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
 import { RECONCILE_VPS } from '../topics.ts'
@@ -27,7 +28,7 @@ export const resetPassword: Handler<'resetPassword'> = preparedHandler(
     if (row.rescue) throw fail('service_busy', ...rescueRefusal(row))
     // No caller has seen a password that was on its way when this wish came: a second wish is the same wish.
     if (row.next_root_password_hash === null && password) {
-      await updateVps(db, id, {
+      await updateMachine(db, id, {
         next_root_password: sealer.seal(password.plain, `root-password:${id}`),
         next_root_password_hash: password.hash,
         boot_password_hash: null,

@@ -1,7 +1,8 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { updateMachine } from '../machine/machine-store.ts'
 import { rescueRefusal, stateRefusal } from '../machine/state-refusal.ts'
-import { lockVps, updateVps, vpsById } from '../machine/vps-store.ts'
+import { lockVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
 import { RECONCILE_VPS } from '../topics.ts'
@@ -15,7 +16,7 @@ export const setHostname: Handler<'setHostname'> = async ({ input, db, services,
   }
   if (row.rescue) throw fail('service_busy', ...rescueRefusal(row))
   if (row.hostname !== input.hostname) {
-    await updateVps(db, id, {
+    await updateMachine(db, id, {
       hostname: input.hostname,
       hostname_pending: true,
       wished_at: services.clock.now(),

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path/posix'
 import { GuestError } from '@coinrack/compute/ports/guest-channel.ts'
 import type { ErrorOptions } from '../../platform/errors.ts'
+import type { VpsStatus } from '../machine/machine-store.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
-import type { VpsStatus } from '../machine/vps-store.ts'
 
 type Refuse<C extends string> = (code: C, message: string, options?: ErrorOptions) => never
 

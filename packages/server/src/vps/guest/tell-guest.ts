@@ -3,7 +3,8 @@ import type { VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../../database/changes.ts'
 import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
-import { keepHostname, keepNextPassword, updateVps, type VpsRow } from '../machine/vps-store.ts'
+import { keepHostname, keepNextPassword, updateMachine } from '../machine/machine-store.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 
 /** The message that the owner reads while nothing inside listens. */
 const AWAY =
@@ -34,7 +35,7 @@ export async function tellGuest(services: Services, row: VpsRow, seen: VpsObserv
   } catch (error) {
     if (!(error instanceof GuestError)) throw error
     log.warn({ err: error, vps: id }, 'A machine could not be told; it is tried again')
-    if (row.wish_failure !== AWAY) await updateVps(db, id, { wish_failure: AWAY })
+    if (row.wish_failure !== AWAY) await updateMachine(db, id, { wish_failure: AWAY })
   }
 }
 
@@ -47,6 +48,6 @@ export async function handOverAtBoot(services: Services, row: VpsRow): Promise<b
   if (rootPasswordHash === null) return false
   await hostOf(services, row).driver.changeAtBoot(id, { hostname, rootPasswordHash })
   // Only after it lies ready: what a boot has taken is compared with this.
-  await updateVps(services.db, id, { boot_password_hash: rootPasswordHash })
+  await updateMachine(services.db, id, { boot_password_hash: rootPasswordHash })
   return true
 }

@@ -7,12 +7,14 @@ import { lockBalance } from '../../ledger/balance.ts'
 import { checkBudget, spendBudget } from '../../ledger/budget.ts'
 import { judgeBalance } from '../../ledger/judge-balance.ts'
 import { post } from '../../ledger/post.ts'
+import { updateBilling } from '../billing/billing-store.ts'
 import { cutPeriods, insertPeriods } from '../billing/period-store.ts'
 import { noRoom } from '../orders/capacity.ts'
 import { liveVpsOf, setOrderStatus } from '../orders/order-store.ts'
 import { takePlaceAgain } from '../orders/take-place.ts'
 import type { SnapshotRow } from '../snapshot/snapshot-store.ts'
-import { updateVps, type VpsRow } from './vps-store.ts'
+import { updateMachine } from './machine-store.ts'
+import type { VpsRow } from './vps-store.ts'
 
 /**
  * Brings a VPS back whose machine is gone: with room on the host and a place, the same where nobody has it by now, and a
@@ -62,11 +64,14 @@ export async function beginPaidPeriod(
   await cutPeriods(db, row.id, at)
   await insertPeriods(db, row.id, periods, row.price)
   await setOrderStatus(db, row.order_id, 'active', { tokenId: caller.tokenId })
-  await updateVps(db, row.id, {
+  await updateMachine(db, row.id, {
     wanted: 'running',
     forced: false,
     ...place,
     machine_gone_at: null,
+    suspended_from: null,
+  })
+  await updateBilling(db, row.id, {
     cycle: 'monthly',
     auto_renew: row.auto_renew && (await mayAutoRenew(db, charge)),
     renewer_id: caller.tokenId,
@@ -74,7 +79,6 @@ export async function beginPaidPeriod(
     paid_until: periods[0]!.until,
     noticed_days: null,
     delete_at: null,
-    suspended_from: null,
     cancel_at_period_end: false,
   })
 }

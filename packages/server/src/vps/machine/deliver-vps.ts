@@ -3,13 +3,15 @@ import { announce } from '../../database/changes.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import { captureHold, releaseHold } from '../../ledger/hold.ts'
 import type { Services } from '../../platform/services.ts'
+import { updateBilling } from '../billing/billing-store.ts'
 import { lengthOf } from '../billing/charge-periods.ts'
 import { cyclePrice } from '../billing/cycle-price.ts'
 import { insertPeriods } from '../billing/period-store.ts'
 import { endOrder } from '../orders/fail-order.ts'
 import { orderById, setOrderStatus } from '../orders/order-store.ts'
+import { giveUpMachine, updateMachine } from './machine-store.ts'
 import { tellChange } from './tell-change.ts'
-import { lockVps, updateVps } from './vps-store.ts'
+import { lockVps } from './vps-store.ts'
 
 /** Charges an order whose machine answered by SSH, once: the paid period begins now. */
 export async function deliverVps(services: Services, id: string): Promise<void> {
@@ -26,14 +28,13 @@ export async function deliverVps(services: Services, id: string): Promise<void> 
     })
     const periods = periodsAfter(row.cycle, at, at, order.months)
     await insertPeriods(tx, id, periods, cyclePrice(row))
-    await updateVps(tx, id, {
+    await updateMachine(tx, id, {
       status: 'active',
       ssh_ready: true,
       user_data: null,
-      anchor_at: at,
-      paid_until: periods.at(-1)!.until,
       failure_reason: null,
     })
+    await updateBilling(tx, id, { anchor_at: at, paid_until: periods.at(-1)!.until })
     await setOrderStatus(tx, order.id, 'active')
     await tellChange(tx, services, row, { status: 'active', ssh_ready: true })
     await announce(tx, id)
@@ -53,14 +54,7 @@ export async function failVps(services: Services, id: string, reason: string): P
       reason,
       at: services.clock.now(),
     })
-    await updateVps(tx, id, {
-      status: 'failed',
-      wanted: 'deleted',
-      ssh_ready: false,
-      failure_reason: reason,
-      root_password: null,
-      user_data: null,
-    })
+    await giveUpMachine(tx, id, { status: 'failed', failure_reason: reason })
     await tellChange(tx, services, row, { status: 'failed' })
     await endOrder(tx, services, order, reason)
     await announce(tx, id)

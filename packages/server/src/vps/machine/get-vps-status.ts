@@ -1,7 +1,8 @@
 import type { Handler } from '../../dispatch/handler.ts'
 import type { Metrics } from '../../dispatch/read-models.ts'
+import { takeRootPassword } from './machine-store.ts'
 import { type ShownVps, shownVps } from './shown-vps.ts'
-import { takeRootPassword, vpsById } from './vps-store.ts'
+import { vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 
 const NOTHING_SEEN: Metrics = {

@@ -8,8 +8,9 @@ import { periodsFrom } from '../billing/period-store.ts'
 import { setOrderStatus } from '../orders/order-store.ts'
 import { systemOfVps } from '../snapshot/kept-system.ts'
 import { forgetOwnSnapshots, setSnapshot, snapshotById } from '../snapshot/snapshot-store.ts'
+import { updateMachine } from './machine-store.ts'
 import { tellChange } from './tell-change.ts'
-import { lockVps, updateVps, type VpsRow } from './vps-store.ts'
+import { lockVps, type VpsRow } from './vps-store.ts'
 
 const DAMAGED = 'The snapshot cannot be read'
 
@@ -26,7 +27,7 @@ export async function destroyKeepingDisk(
     await lockVps(tx, id)
     if (keptId !== null && kept) {
       await setSnapshot(tx, keptId, 'creating', kept)
-      await updateVps(tx, id, { set_aside_as: null })
+      await updateMachine(tx, id, { set_aside_as: null })
     }
     await forgetOwnSnapshots(tx, id)
     await done(tx)
@@ -58,7 +59,7 @@ export async function wipeDisk(services: Services, row: VpsRow, isThere: boolean
   if (keptId !== null && !(await hostOf(services, row).keptDisks.isSound(id, keptId)))
     return giveUp(services, id, keptId, isThere)
   await destroyKeepingDisk(services, row, (tx) =>
-    updateVps(tx, id, { done_disk: row.wanted_disk, done_rescue: false }),
+    updateMachine(tx, id, { done_disk: row.wanted_disk, done_rescue: false }),
   )
 }
 
@@ -70,7 +71,7 @@ export async function putDiskBack(services: Services, before: VpsRow, keptId: st
     const row = await lockVps(tx, id)
     if (row.put_back !== keptId) return
     const { system } = (await snapshotById(tx, keptId))!
-    await updateVps(tx, id, {
+    await updateMachine(tx, id, {
       ...systemOfVps(system!, row.hostname),
       put_back: null,
       status: 'rebooting',
@@ -93,9 +94,9 @@ async function giveUp(services: Services, id: string, keptId: string, isThere: b
     await setSnapshot(tx, keptId, 'restoring', { status: 'damaged', failure_reason: DAMAGED })
     const change = { put_back: null, done_disk: row.wanted_disk }
     await tellChange(tx, services, row, { status: isThere ? 'rebooting' : 'deleted' })
-    if (isThere) await updateVps(tx, id, { ...change, status: 'rebooting' })
+    if (isThere) await updateMachine(tx, id, { ...change, status: 'rebooting' })
     else {
-      await updateVps(tx, id, { ...change, wanted: 'deleted', status: 'deleted' })
+      await updateMachine(tx, id, { ...change, wanted: 'deleted', status: 'deleted' })
       await services.invoicing.cancelRenewal(tx, services, id)
       await setOrderStatus(tx, row.order_id, 'cancelled')
       const at = clock.now()

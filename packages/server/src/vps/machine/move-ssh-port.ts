@@ -5,7 +5,8 @@ import { randomNumber } from '../../hosts/place-machine.ts'
 import { freePort } from '../../hosts/port-pool.ts'
 import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
-import { lockVps, updateVps, type VpsRow } from './vps-store.ts'
+import { updateMachine } from './machine-store.ts'
+import { lockVps, type VpsRow } from './vps-store.ts'
 
 /**
  * Gives another port to a machine whose port something else on the host took before its network was made. Only while
@@ -23,7 +24,7 @@ export async function moveSshPort(
     const port = await freePort(tx, hostOf(services, row), randomNumber(services))
     if (port === undefined) return false
     services.log.warn({ vps: id, taken, port }, 'A machine gets another port')
-    await updateVps(tx, id, { ssh_port: port })
+    await updateMachine(tx, id, { ssh_port: port })
     await announce(tx, id)
     return true
   })

@@ -4,7 +4,8 @@ import { nextIpv6 } from '../../hosts/address-pool.ts'
 import { placeMachine } from '../../hosts/place-machine.ts'
 import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
-import { lockVps, updateVps, type VpsRow } from './vps-store.ts'
+import { updateMachine } from './machine-store.ts'
+import { lockVps, type VpsRow } from './vps-store.ts'
 
 /**
  * Places a machine anew that its host could not make, on a host that has not refused it yet. Only a new one: of one that was
@@ -26,7 +27,7 @@ export async function moveToAnotherHost(services: Services, { id, host_id: left 
     })
     if (typeof found === 'string') return undefined
     const ipv6 = await nextIpv6(tx, found.host.network, found.features)
-    await updateVps(tx, id, { ...found.place, ipv6, refused_by: except })
+    await updateMachine(tx, id, { ...found.place, ipv6, refused_by: except })
     await announce(tx, id)
     return found.place
   })

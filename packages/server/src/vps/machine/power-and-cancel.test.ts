@@ -245,7 +245,7 @@ describe('cancel', () => {
       if (given.length > 0) return client
       const query = client.query.bind(client) as (text: string, ...rest: unknown[]) => Promise<unknown>
       client.query = (async (text: string, ...rest: unknown[]) => {
-        if (!cancelled && text.startsWith('update vps set status')) {
+        if (!cancelled && text.startsWith('update vps_machine set status')) {
           cancelled = true
           await customerCancels()
         }

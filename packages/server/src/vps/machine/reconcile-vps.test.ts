@@ -314,7 +314,7 @@ const stories: Story[] = [
 
 /** Long since dead machines of other tests would be steps of every pass. */
 const forgetOthers = () =>
-  service.services.db.query('update vps set machine_gone_at = coalesce(machine_gone_at, $1)', [
+  service.services.db.query('update vps_machine set machine_gone_at = coalesce(machine_gone_at, $1)', [
     service.clock.now(),
   ])
 

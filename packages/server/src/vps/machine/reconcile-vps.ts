@@ -17,13 +17,14 @@ import { networkApplier } from '../network/apply-network.ts'
 import { freePorts } from '../network/network-store.ts'
 import { unwantNames } from '../network/rdns/rdns-store.ts'
 import { deliverVps, failVps } from './deliver-vps.ts'
+import { recordMachine, updateMachine } from './machine-store.ts'
 import { destroyKeepingDisk, putDiskBack, wipeDisk } from './move-disk.ts'
 import { moveSshPort } from './move-ssh-port.ts'
 import { moveToAnotherHost } from './move-to-another-host.ts'
 import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
 import { tellChange } from './tell-change.ts'
 import { userDataPurpose } from './user-data.ts'
-import { recordVps, updateVps, type VpsRow, type VpsToDo, vpsById, vpsWithMachines } from './vps-store.ts'
+import { type VpsRow, type VpsToDo, vpsById, vpsWithMachines } from './vps-store.ts'
 import { settleWork } from './work-store.ts'
 
 /** The reason that a customer is told: a driver's own words are about the operator's host. */
@@ -160,7 +161,7 @@ async function reconcileOne(
   // A boot that was done by a process which did not live to write it down.
   const done_boot = Math.min(seen.boot ?? 0, row.wanted_boot)
   if (done_boot > row.done_boot) {
-    await updateVps(db, id, { done_boot, ssh_ready: false })
+    await updateMachine(db, id, { done_boot, ssh_ready: false })
     Object.assign(row, { done_boot, ssh_ready: false })
   }
   const now = clock.now()
@@ -204,7 +205,7 @@ async function take(
       return power(services, row, step.action)
     case 'tell':
       await tellGuest(services, row, seen)
-      return updateVps(db, id, { observation })
+      return updateMachine(db, id, { observation })
     case 'wipe':
       return wipeDisk(services, row, seen.state !== 'absent')
     case 'put_back':
@@ -213,7 +214,7 @@ async function take(
       return destroyKeepingDisk(services, row, async (tx) => {
         await freePorts(tx, id)
         await unwantNames(tx, id, clock.now())
-        await updateVps(tx, id, { machine_gone_at: clock.now() })
+        await updateMachine(tx, id, { machine_gone_at: clock.now() })
         await settleWork(tx, id, clock.now())
       })
     case 'fail':
@@ -223,11 +224,11 @@ async function take(
     case 'record':
       await inTransaction(db, async (tx) => {
         const now = { status: step.status, ssh_ready: step.sshReady }
-        if (await recordVps(tx, row, { ...now, observation })) await tellChange(tx, services, row, now)
+        if (await recordMachine(tx, row, { ...now, observation })) await tellChange(tx, services, row, now)
       })
       return announce(db, id)
     case 'nothing':
-      if (row.status === 'active') await updateVps(db, id, { observation })
+      if (row.status === 'active') await updateMachine(db, id, { observation })
   }
 }
 
@@ -240,7 +241,7 @@ async function tryToMake(services: Services, row: VpsRow, make: () => Promise<vo
     if (code === 'port_taken' && (await moveSshPort(services, row))) return
     if (isOfHost(code) && (await moveToAnotherHost(services, row))) return
     const reason = code ? WHY[code] : 'The machine could not be made'
-    await updateVps(services.db, row.id, { attempts: row.attempts + 1, failure_reason: reason })
+    await updateMachine(services.db, row.id, { attempts: row.attempts + 1, failure_reason: reason })
   }
 }
 
@@ -261,7 +262,7 @@ async function power(
   if (isHandedOver && action === 'reset') await driver.power(row.id, 'force_stop')
   const isBoot = action === 'start' || action === 'reboot' || action === 'reset'
   await driver.power(row.id, action, isBoot ? row.wanted_boot : undefined)
-  await updateVps(services.db, row.id, {
+  await updateMachine(services.db, row.id, {
     ssh_ready: false,
     // A start is a boot as well: no other is owed for a wish that came before it.
     ...(isBoot ? { done_boot: row.wanted_boot } : {}),

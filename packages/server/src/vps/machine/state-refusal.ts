@@ -1,5 +1,5 @@
 import type { ErrorOptions } from '../../platform/errors.ts'
-import type { VpsStatus } from './vps-store.ts'
+import type { VpsStatus } from './machine-store.ts'
 
 /** Which wait of get_vps_status ends when such a state does. */
 const WAITS = {

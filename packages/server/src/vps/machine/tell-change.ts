@@ -1,7 +1,8 @@
 import type { Transaction } from '../../database/transaction.ts'
 import { recordEvent } from '../../platform/record-event.ts'
 import type { Services } from '../../platform/services.ts'
-import type { VpsRow, VpsStatus } from './vps-store.ts'
+import type { VpsStatus } from './machine-store.ts'
+import type { VpsRow } from './vps-store.ts'
 
 type Before = Pick<
   VpsRow,

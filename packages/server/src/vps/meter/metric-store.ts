@@ -20,7 +20,7 @@ export interface MeteredMachine {
 /** Every machine that may run, from its first boot on: what is not read soon after a start cannot be told apart later. */
 export async function meteredMachines(db: Queryable): Promise<MeteredMachine[]> {
   const { rows } = await db.query<MeteredMachine>(
-    `select id, host_id, vcpus, memory_mb, ssh_ready from vps where machine_gone_at is null and status in ('provisioning', 'active', 'rebooting')`,
+    `select id, host_id, vcpus, memory_mb, ssh_ready from vps_machine where machine_gone_at is null and status in ('provisioning', 'active', 'rebooting')`,
   )
   return rows
 }

@@ -26,7 +26,7 @@ export function networkApplier(services: Services) {
         applied.add(id)
         failedAt.delete(id)
         // Not more than was read: a change of the meantime is still to be done.
-        await db.query('update vps set done_network = $2 where id = $1', [id, wanted_network])
+        await db.query('update vps_machine set done_network = $2 where id = $1', [id, wanted_network])
       } catch (error) {
         failedAt.set(id, now)
         log.error({ err: error, vps: id }, 'The network of a VPS could not be applied; it is tried again')

@@ -16,8 +16,8 @@ export async function networkOf(db: Queryable, id: string): Promise<NetworkRow> 
     `select firewall, wanted_network, done_network,
        (select coalesce(jsonb_agg(
           jsonb_build_object('protocol', protocol, 'port', port, 'publicPort', public_port) order by public_port), '[]')
-        from vps_port where vps_id = vps.id) as ports
-     from vps where id = $1`,
+        from vps_port where vps_id = vps_machine.id) as ports
+     from vps_machine where id = $1`,
     [id],
   )
   const row = rows[0]!
@@ -25,7 +25,7 @@ export async function networkOf(db: Queryable, id: string): Promise<NetworkRow> 
 }
 
 export async function setFirewallOf(tx: Transaction, id: string, firewall: FirewallPolicy): Promise<void> {
-  await tx.query('update vps set firewall = $2, wanted_network = wanted_network + 1 where id = $1', [
+  await tx.query('update vps_machine set firewall = $2, wanted_network = wanted_network + 1 where id = $1', [
     id,
     firewall,
   ])
@@ -59,4 +59,4 @@ export async function freePorts(db: Queryable, id: string): Promise<void> {
 }
 
 const wantNetwork = (tx: Transaction, id: string) =>
-  tx.query('update vps set wanted_network = wanted_network + 1 where id = $1', [id])
+  tx.query('update vps_machine set wanted_network = wanted_network + 1 where id = $1', [id])

@@ -133,7 +133,7 @@ test('behavior: whatever fails, and in whichever order, it is held, then charged
       expect(status).not.toBe('provisioning')
       expect(held).toBe(0n)
       await service.services.db.query(
-        `update vps set status = 'deleted', wanted = 'deleted', machine_gone_at = $2 where id = $1`,
+        `update vps_machine set status = 'deleted', wanted = 'deleted', machine_gone_at = $2 where id = $1`,
         [order.id, service.clock.now()],
       )
     },
@@ -164,7 +164,7 @@ test.each(['web', 'no-space', 'fail-boot'])(
         charged ? 1n : 0n,
       ])
       await service.services.db.query(
-        `update vps set status = 'deleted', wanted = 'deleted', machine_gone_at = $2 where id = $1`,
+        `update vps_machine set status = 'deleted', wanted = 'deleted', machine_gone_at = $2 where id = $1`,
         [order.id, service.clock.now()],
       )
       if (!died()) return

@@ -149,15 +149,11 @@ export async function forgetUnpaidOrders(db: Queryable, before: Date): Promise<v
        and not exists (select from vps where vps.order_id = vps_order.id)`,
     [before],
   )
-  const isOver = `least(token.expires_at, token.revoked_at) < $1 and vps.status in ('failed', 'deleted')
-    and vps.machine_gone_at < $1`
   await db.query(
     `update vps_order set token_id = null from token, vps
-     where vps.order_id = vps_order.id and token.id = vps_order.token_id and ${isOver}`,
-    [before],
-  )
-  await db.query(
-    `update vps set renewer_id = null from token where token.id = vps.renewer_id and ${isOver}`,
+     where vps.order_id = vps_order.id and token.id = vps_order.token_id
+       and least(token.expires_at, token.revoked_at) < $1
+       and vps.status in ('failed', 'deleted') and vps.machine_gone_at < $1`,
     [before],
   )
 }

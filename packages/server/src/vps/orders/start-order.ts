@@ -41,38 +41,41 @@ export async function startOrder(
     at: now,
     spender: spenderOf(tx, order),
   })
-  await insertVps(tx, {
-    id: order.service_id,
-    account_id: order.account_id,
-    order_id: order.id,
-    product: plan.slug,
-    os_id: order.os_id,
-    os_name: image.name,
-    image: image.slug,
-    region: host.region,
-    hostname: order.hostname,
-    vcpus: plan.vcpus,
-    memory_mb: plan.memory_mb,
-    disk_gb: plan.disk_gb,
-    ssh_key: order.ssh_key,
-    ...place,
-    ipv6: await nextIpv6(tx, host.network, features),
-    ssh_host_public_key: hostKey.publicKey,
-    ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${order.service_id}`),
-    root_password: sealer.seal(password.plain, `root-password:${order.service_id}`),
-    root_password_hash: password.hash,
-    user_data: order.user_data,
-    price: order.price,
-    price_hourly: order.price_hourly,
-    cycle: order.billing_cycle,
-    // The caller who pays an order may have another budget than the one who asked for it.
-    auto_renew:
-      order.auto_renew &&
-      (order.token_id === null || (await mayAutoRenew(tx, { tokenId: order.token_id, at: now }))),
-    renewer_id: order.token_id,
-    boot: order.boot,
-    created_at: now,
-  })
+  const id = order.service_id
+  await insertVps(
+    tx,
+    { id, account_id: order.account_id, order_id: order.id, created_at: now },
+    {
+      os_id: order.os_id,
+      os_name: image.name,
+      image: image.slug,
+      region: host.region,
+      hostname: order.hostname,
+      vcpus: plan.vcpus,
+      memory_mb: plan.memory_mb,
+      disk_gb: plan.disk_gb,
+      boot: order.boot,
+      ssh_key: order.ssh_key,
+      ...place,
+      ipv6: await nextIpv6(tx, host.network, features),
+      ssh_host_public_key: hostKey.publicKey,
+      ssh_host_private_key: sealer.seal(hostKey.privateKey, `ssh-host-key:${id}`),
+      root_password: sealer.seal(password.plain, `root-password:${id}`),
+      root_password_hash: password.hash,
+      user_data: order.user_data,
+    },
+    {
+      product: plan.slug,
+      price: order.price,
+      price_hourly: order.price_hourly,
+      cycle: order.billing_cycle,
+      // The caller who pays an order may have another budget than the one who asked for it.
+      auto_renew:
+        order.auto_renew &&
+        (order.token_id === null || (await mayAutoRenew(tx, { tokenId: order.token_id, at: now }))),
+      renewer_id: order.token_id,
+    },
+  )
   await setOrderStatus(tx, order.id, 'provisioning', { holdId, tokenId: order.token_id })
   await forgetOrderUserData(tx, order.id)
   await recordEvent(tx, services, order.account_id, 'order.placed', {

@@ -1,6 +1,7 @@
 import type { Transaction } from '../../database/transaction.ts'
 import type { Services } from '../../platform/services.ts'
-import { sealedRootPassword, updateVps, type VpsRow } from '../machine/vps-store.ts'
+import { sealedRootPassword, updateMachine } from '../machine/machine-store.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 import { keptSystem } from './kept-system.ts'
 import { insertSnapshot, makeRoomForKept, type SnapshotReason, setSnapshot } from './snapshot-store.ts'
 
@@ -26,7 +27,7 @@ export async function keepDisk(
   // A disk that is being put back can be in either place: wherever it is, it stays kept.
   if (row.put_back !== null) {
     await setSnapshot(tx, row.put_back, 'restoring', { status: 'creating' })
-    return updateVps(tx, row.id, { set_aside_as: row.put_back, put_back: null })
+    return updateMachine(tx, row.id, { set_aside_as: row.put_back, put_back: null })
   }
   // Nothing of its owner is on a disk that is only being made.
   const status = row.status === 'suspended' ? row.suspended_from : row.status
@@ -44,5 +45,5 @@ export async function keepDisk(
     created_at: at,
     expires_at: new Date(at.getTime() + KEPT_MS),
   })
-  await updateVps(tx, row.id, { set_aside_as: id })
+  await updateMachine(tx, row.id, { set_aside_as: id })
 }

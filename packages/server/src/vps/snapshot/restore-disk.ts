@@ -1,8 +1,9 @@
 import type { Call } from '../../dispatch/handler.ts'
 import { beginPaidPeriod } from '../machine/bring-back.ts'
+import { updateMachine } from '../machine/machine-store.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { tellChange } from '../machine/tell-change.ts'
-import { updateVps, type VpsRow } from '../machine/vps-store.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 import { settleWork } from '../machine/work-store.ts'
 import { canBeRestored } from './snapshot-state.ts'
 import { type SnapshotRow, setSnapshot } from './snapshot-store.ts'
@@ -29,7 +30,7 @@ export async function restoreDisk(
 
   if (isGone) await beginPaidPeriod(call, row, snapshot)
   await setSnapshot(db, snapshot.id, 'ready', { status: 'restoring', failure_reason: null })
-  await updateVps(db, id, {
+  await updateMachine(db, id, {
     put_back: snapshot.id,
     wanted_disk: row.wanted_disk + 1,
     status: 'reinstalling',

@@ -1,6 +1,7 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
-import { lockVps, updateVps } from '../machine/vps-store.ts'
+import { updateMachine } from '../machine/machine-store.ts'
+import { lockVps } from '../machine/vps-store.ts'
 import { RECONCILE_VPS } from '../topics.ts'
 import { restoreDisk } from './restore-disk.ts'
 import { canBeRestored } from './snapshot-state.ts'
@@ -21,8 +22,8 @@ export const restoreSnapshot: Handler<'restoreSnapshot'> = async (call) => {
   }
   const { snapshot } = await wantChange(db, id, input.snapshot_id, 'restoring', canBeRestored)
   // Memory that is restored runs, whatever was wanted before.
-  if (snapshot.include_memory) await updateVps(db, id, { wanted: 'running', forced: false })
-  await updateVps(db, id, { ssh_ready: false })
+  if (snapshot.include_memory) await updateMachine(db, id, { wanted: 'running', forced: false })
+  await updateMachine(db, id, { ssh_ready: false })
   await announce(db, RECONCILE_VPS)
   return { snapshot: snapshotView(snapshot) }
 }

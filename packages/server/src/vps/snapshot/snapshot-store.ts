@@ -1,4 +1,5 @@
 import type { SnapshotTaken } from '@coinrack/compute/ports/snapshot.ts'
+import { assignments } from '../../database/columns.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
 import type { KeptSystem } from './kept-system.ts'
 import type { SnapshotStatus } from './snapshot-state.ts'
@@ -101,9 +102,8 @@ export async function setSnapshot(
   from: SnapshotStatus,
   change: Partial<Pick<SnapshotRow, 'status' | 'consistency' | 'failure_reason' | 'attempts'>>,
 ): Promise<void> {
-  const names = Object.keys(change)
   await db.query(
-    `update vps_snapshot set ${names.map((name, index) => `${name} = $${index + 3}`).join(', ')}
+    `update vps_snapshot set ${assignments(change, 3)}
      where id = $1 and status = $2`,
     [id, from, ...Object.values(change)],
   )
