@@ -14,7 +14,7 @@ export interface HostOverview extends HostRow {
 /** Every host that was ever heard of, for the operator. */
 export async function allHosts(db: Queryable): Promise<HostOverview[]> {
   const { rows } = await db.query<HostOverview>(
-    `select host.id, kind, region, state, vcpus, host.memory_mb, host.disk_gb, features, seen_at, trouble,
+    `select host.id, kind, region, state, vcpus, host.memory_mb, host.disk_gb, features, seen_at, trouble, tended_by, tended_until,
        count(there.id) filter (where there.is_machine)::int as machines,
        count(there.id) filter (where not there.is_machine)::int as sandboxes,
        coalesce(sum(there.memory_mb), 0)::int as memory_taken_mb, coalesce(sum(there.disk_gb), 0)::int as disk_taken_gb,

@@ -16,9 +16,13 @@ export interface HostRow {
   features: string[]
   seen_at: Date | null
   trouble: string | null
+  /** The process that tends a remote host, and until when. */
+  tended_by: string | null
+  tended_until: Date | null
 }
 
-const COLUMNS = 'id, kind, region, state, vcpus, memory_mb, disk_gb, features, seen_at, trouble'
+const COLUMNS =
+  'id, kind, region, state, vcpus, memory_mb, disk_gb, features, seen_at, trouble, tended_by, tended_until'
 
 export async function hostRows(db: Queryable): Promise<HostRow[]> {
   const { rows } = await db.query<HostRow>(`select ${COLUMNS} from host order by id`)
@@ -33,6 +37,19 @@ export async function registerHosts(db: Queryable, hosts: Iterable<MachineHost>)
       kind,
       region,
     ])
+}
+
+/** The hosts other than these that machines are on, with how many. */
+export async function unknownHosts(
+  db: Queryable,
+  known: readonly string[],
+): Promise<{ id: string; machines: number }[]> {
+  const { rows } = await db.query<{ id: string; machines: number }>(
+    `select host_id as id, count(*)::int as machines from vps_machine
+     where machine_gone_at is null and host_id <> all($1) group by 1 order by 1`,
+    [known],
+  )
+  return rows
 }
 
 /** Writes down what a host said of itself. It was open before anybody had heard of it. */

@@ -3,7 +3,7 @@ import { createFakeDriver, type FakeDriver, type FakeDriverOptions } from '@coin
 import { createFakeGuestChannel, type FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
 import { createFakeKeptDisks, type FakeKeptDisks } from '@coinrack/compute/fake/kept-disks.ts'
 import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
-import type { MachineHost } from '../platform/machine-host.ts'
+import { LOCAL_HOST, type MachineHost } from '../platform/machine-host.ts'
 
 /** A host whose ports are fakes. */
 export interface FakeHost extends MachineHost {
@@ -24,6 +24,7 @@ export function fakeHost(
   return {
     ...host,
     kind: 'fake',
+    isRemote: host.id !== LOCAL_HOST,
     driver,
     guests: createFakeGuestChannel(driver, guestFolder),
     console: createFakeConsole(driver),

@@ -37,7 +37,8 @@ export const hostList: Command = {
 
 const ofAll = (taken: number, all: number | null) => `${taken} of ${all ?? 'unknown'}`
 
-export const shownHost = ({ seen_at, ...host }: HostOverview) => ({
+export const shownHost = ({ seen_at, tended_until, ...host }: HostOverview) => ({
   ...host,
+  tended_until: tended_until?.toISOString() ?? null,
   seen_at: seen_at?.toISOString() ?? null,
 })

@@ -20,6 +20,8 @@ export interface MachineHost {
   /** The kind of driver that it has, for the operator. */
   kind: string
   region: string
+  /** It is reached over a network, and tended by the process that has its lease. */
+  isRemote: boolean
   network: HostNetwork
   driver: VpsDriver
   /** The inside of its machines. */
@@ -28,6 +30,9 @@ export interface MachineHost {
   snapshots: VpsSnapshots
   keptDisks: KeptDisks
 }
+
+/** The ids of the hosts whose machines a process may change now. */
+export type Tended = () => readonly string[]
 
 export type Hosts = ReadonlyMap<string, MachineHost>
 

@@ -137,6 +137,7 @@ async function main(): Promise<void> {
     id: LOCAL_HOST,
     kind: 'qemu',
     region: catalog.region,
+    isRemote: false,
     network: config,
     driver,
     guests: createQemuGuestChannel({ dataFolder, random }),

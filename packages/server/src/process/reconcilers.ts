@@ -11,11 +11,13 @@ import { forgetOldEvents } from '../events/event-store.ts'
 import { numberEvents } from '../events/number-events.ts'
 import { createWebhookSender, DELIVER_WEBHOOKS } from '../events/webhooks/deliver-webhooks.ts'
 import { forgetDeletedWebhooks } from '../events/webhooks/webhook-store.ts'
+import { createLeases, underLease } from '../hosts/leases.ts'
 import { observeHost } from '../hosts/observe-host.ts'
 import { forgetUnpaidInvoices } from '../payments/invoice-store.ts'
 import { runPayments } from '../payments/run-payments.ts'
 import { repeat } from '../platform/background.ts'
 import { EVERYTHING } from '../platform/everything.ts'
+import type { MachineHost, Tended } from '../platform/machine-host.ts'
 import { type PassReport, reportedPass } from '../platform/pass-report.ts'
 import { QUEUED_MAIL, sendQueuedMail } from '../platform/queue-mail.ts'
 import { NEW_EVENTS } from '../platform/record-event.ts'
@@ -34,6 +36,8 @@ import { forgetUnpaidOrders } from '../vps/orders/order-store.ts'
 import { createSnapshotReconciler } from '../vps/snapshot/reconcile-snapshots.ts'
 import { RECONCILE_RDNS, RECONCILE_SNAPSHOTS, RECONCILE_VPS } from '../vps/topics.ts'
 
+/** Several times within a lease. */
+const LEASES_MS = 3_000
 /** How old what is known of a host may be, about. */
 const HOST_MS = 3_000
 const VPS_MS = 500
@@ -105,38 +109,18 @@ export function runReconcilers(services: Services): () => Promise<void> {
  * @returns what ends it, after the steps it is at
  */
 export function tendMachines(services: Services): () => Promise<void> {
-  const newest: NewestUsage = new Map()
-  const vps = createVpsReconciler(services, newest)
-  const snapshots = createSnapshotReconciler(services)
+  const hosts = [...services.hosts.values()].filter(({ isRemote }) => !isRemote)
+  const tended = hosts.map(({ id }) => id)
+  const vps = tendVps(services, hosts, () => tended)
   const sandboxes = services.sandboxes && createSandboxReconciler(services)
   const end = run(services, [
-    // Each on its own: one that is slow to answer makes none of the others old.
-    ...[...services.hosts.values()].map((host) => ({
-      what: `Asking the host ${host.id}`,
-      everyMs: HOST_MS,
-      pass: () => observeHost(services, host),
-    })),
-    {
-      what: 'Tending the VPS',
-      everyMs: VPS_MS,
-      idleMs: IDLE_MS,
-      pass: vps.pass,
-      topic: RECONCILE_VPS,
-    },
-    {
-      what: 'Tending the snapshots',
-      everyMs: SNAPSHOTS_MS,
-      idleMs: IDLE_MS,
-      pass: snapshots.pass,
-      topic: RECONCILE_SNAPSHOTS,
-    },
+    ...vps.loops,
     {
       what: 'Publishing reverse names',
       everyMs: RDNS_MS,
       pass: createRdnsReconciler(services).pass,
       topic: RECONCILE_RDNS,
     },
-    { what: 'Measuring machines', everyMs: METER_MS, pass: createSampler(services, newest).pass },
     ...(sandboxes
       ? [
           {
@@ -158,7 +142,78 @@ export function tendMachines(services: Services): () => Promise<void> {
   ])
   return async () => {
     await end()
-    await Promise.all([vps.end(), snapshots.idle(), sandboxes?.idle()])
+    await Promise.all([vps.end(), sandboxes?.idle()])
+  }
+}
+
+/**
+ * Runs what makes the machines of remote hosts what they are wanted to be: on each host one process at a time, the one that has its lease.
+ * @returns what ends it, after the steps it is at, and gives the leases back
+ */
+export function tendRemoteHosts(
+  services: Services,
+  { leaseMs }: { leaseMs?: number } = {},
+): () => Promise<void> {
+  const remote = [...services.hosts.values()].filter(({ isRemote }) => isRemote)
+  if (remote.length === 0) return async () => {}
+  const holder = Buffer.from(services.random.bytes(8)).toString('hex')
+  const leases = createLeases(services, { hosts: remote.map(({ id }) => id), holder, leaseMs })
+  const hosts = remote.map((host) => underLease(host, leases.held))
+  const underLeases = { ...services, hosts: new Map(hosts.map((host) => [host.id, host])) }
+  const vps = tendVps(underLeases, hosts, leases.held, ' of remote hosts')
+  const end = run(services, vps.loops)
+  const endLeases = run(services, [
+    { what: 'Keeping the leases of hosts', everyMs: LEASES_MS, pass: leases.renew },
+  ])
+  return async () => {
+    await end()
+    await vps.end()
+    await endLeases()
+    await leases.release()
+  }
+}
+
+/**
+ * The loops for the VPS on some hosts.
+ * @param of added to the names of the loops
+ */
+function tendVps(
+  services: Services,
+  hosts: MachineHost[],
+  tended: Tended,
+  of = '',
+): { loops: Loop[]; end(): Promise<void> } {
+  const newest: NewestUsage = new Map()
+  const vps = createVpsReconciler(services, { newest, tended })
+  const snapshots = createSnapshotReconciler(services, tended)
+  const sampler = createSampler(services, { newest, tended })
+  return {
+    loops: [
+      // Each on its own: one that is slow to answer makes none of the others old.
+      ...hosts.map((host) => ({
+        what: `Asking the host ${host.id}`,
+        everyMs: HOST_MS,
+        pass: async () => (tended().includes(host.id) ? observeHost(services, host) : undefined),
+      })),
+      {
+        what: `Tending the VPS${of}`,
+        everyMs: VPS_MS,
+        idleMs: IDLE_MS,
+        pass: vps.pass,
+        topic: RECONCILE_VPS,
+      },
+      {
+        what: `Tending the snapshots${of}`,
+        everyMs: SNAPSHOTS_MS,
+        idleMs: IDLE_MS,
+        pass: snapshots.pass,
+        topic: RECONCILE_SNAPSHOTS,
+      },
+      { what: `Measuring machines${of}`, everyMs: METER_MS, pass: sampler.pass },
+    ],
+    async end() {
+      await Promise.all([vps.end(), snapshots.idle()])
+    },
   }
 }
 

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { dataLayout } from '../data-folder/data-layout.ts'
 import { inTurn } from '../data-folder/in-turn.ts'
-import { registerHosts } from '../hosts/host-store.ts'
+import { registerHosts, unknownHosts } from '../hosts/host-store.ts'
 import { paymentMetrics } from '../payments/payment-metrics.ts'
 import type { Services } from '../platform/services.ts'
 import { createApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { createOperatorServer } from './operator-server.ts'
 import { createReadiness } from './readiness.ts'
-import { runReconcilers, tendMachines } from './reconcilers.ts'
+import { runReconcilers, tendMachines, tendRemoteHosts } from './reconcilers.ts'
 
 export class PortError extends Error {}
 
@@ -30,6 +30,8 @@ export async function serve(
 ): Promise<() => Promise<void>> {
   const { config, log } = services
   await registerHosts(services.db, services.hosts.values())
+  for (const { id, machines } of await unknownHosts(services.db, [...services.hosts.keys()]))
+    log.error({ host: id, machines }, 'The settings name no such host: nothing is done with its machines')
   const readiness = createReadiness(services)
   const metrics = createMetrics([paymentMetrics(services)])
   const app = createApp(services, readiness, metrics)
@@ -38,6 +40,7 @@ export async function serve(
   if (config.metricsPort > 0)
     await listen(operatorApp, '127.0.0.1', config.metricsPort, 'COINRACK_METRICS_PORT')
   const endReconcilers = runReconcilers(services)
+  const endRemote = tendRemoteHosts(services)
   let served: Promise<unknown> = Promise.resolve()
   const endMachines = inTurn(
     machinesPidFile,
@@ -57,7 +60,7 @@ export async function serve(
     // First of all, so that requests which wait for a change are answered and do not hold up the rest.
     await services.changes.close()
     served = Promise.all([app.close(), operatorApp.close()])
-    await Promise.all([served, endReconcilers(), endMachines()])
+    await Promise.all([served, endReconcilers(), endRemote(), endMachines()])
   }
 }
 

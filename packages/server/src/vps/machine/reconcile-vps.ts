@@ -7,7 +7,8 @@ import {
 import { announce } from '../../database/changes.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import type { Metrics } from '../../dispatch/read-models.ts'
-import { hostOf } from '../../platform/machine-host.ts'
+import { LeaseLostError } from '../../hosts/leases.ts'
+import { hostOf, type Tended } from '../../platform/machine-host.ts'
 import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { handOverAtBoot, tellGuest } from '../guest/tell-guest.ts'
@@ -62,7 +63,13 @@ export interface VpsReconciler {
  * Makes machines what they are wanted to be. Takes no input: all it knows is the database and what the
  * driver observes, so it can be killed at any step and goes on from there.
  */
-export function createVpsReconciler(services: Services, newest: NewestUsage = new Map()): VpsReconciler {
+export function createVpsReconciler(
+  services: Services,
+  {
+    newest = new Map(),
+    tended = () => [...services.hosts.keys()],
+  }: { newest?: NewestUsage; tended?: Tended } = {},
+): VpsReconciler {
   const busy = new Map<string, Promise<void>>()
   const lookedAt = new Map<string, number>()
   const samples = new Map<string, Sample>()
@@ -108,7 +115,7 @@ export function createVpsReconciler(services: Services, newest: NewestUsage = ne
   }
   return {
     async pass() {
-      const rows = await vpsWithMachines(services.db)
+      const rows = await vpsWithMachines(services.db, tended())
       const live = new Set(rows.map(({ id }) => id))
       for (const seen of [lookedAt, samples]) for (const id of seen.keys()) if (!live.has(id)) seen.delete(id)
       networks.forget((id) => live.has(id))
@@ -236,6 +243,8 @@ async function tryToMake(services: Services, row: VpsRow, make: () => Promise<vo
   try {
     await make()
   } catch (error) {
+    // Whoever has the lease now makes it.
+    if (error instanceof LeaseLostError) throw error
     services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
     const code = error instanceof DriverError ? error.code : undefined
     if (code === 'port_taken' && (await moveSshPort(services, row))) return

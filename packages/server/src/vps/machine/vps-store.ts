@@ -86,11 +86,13 @@ const TO_DO = [
 
 export type VpsToDo = Pick<VpsRow, (typeof TO_DO)[number] | 'has_work'>
 
-/** Every VPS that may have a machine. Read with each pass, so no more of it than the pass needs. */
-export async function vpsWithMachines(db: Queryable): Promise<VpsToDo[]> {
+/** Every VPS that may have a machine on one of these hosts. Read with each pass, so no more of it than the pass needs. */
+export async function vpsWithMachines(db: Queryable, hosts: readonly string[]): Promise<VpsToDo[]> {
   const { rows } = await db.query<VpsToDo>({
     name: 'vps_with_machines',
-    text: `select ${TO_DO.join(', ')}, ${HAS_WORK} from vps_machine vps where machine_gone_at is null order by id`,
+    text: `select ${TO_DO.join(', ')}, ${HAS_WORK} from vps_machine vps
+      where machine_gone_at is null and host_id = any($1) order by id`,
+    values: [hosts],
   })
   return rows
 }

@@ -17,10 +17,12 @@ export interface MeteredMachine {
   ssh_ready: boolean
 }
 
-/** Every machine that may run, from its first boot on: what is not read soon after a start cannot be told apart later. */
-export async function meteredMachines(db: Queryable): Promise<MeteredMachine[]> {
+/** Every machine of these hosts that may run, from its first boot on: what is not read soon after a start cannot be told apart later. */
+export async function meteredMachines(db: Queryable, hosts: readonly string[]): Promise<MeteredMachine[]> {
   const { rows } = await db.query<MeteredMachine>(
-    `select id, host_id, vcpus, memory_mb, ssh_ready from vps_machine where machine_gone_at is null and status in ('provisioning', 'active', 'rebooting')`,
+    `select id, host_id, vcpus, memory_mb, ssh_ready from vps_machine
+     where machine_gone_at is null and status in ('provisioning', 'active', 'rebooting') and host_id = any($1)`,
+    [hosts],
   )
   return rows
 }

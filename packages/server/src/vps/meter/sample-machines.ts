@@ -1,5 +1,5 @@
 import type { GuestUsage } from '@coinrack/compute/ports/guest-channel.ts'
-import { hostOf } from '../../platform/machine-host.ts'
+import { hostOf, type Tended } from '../../platform/machine-host.ts'
 import type { PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { levels } from './levels.ts'
@@ -37,7 +37,10 @@ export type NewestUsage = Map<string, { at: number; memoryMb: number; cpuPercent
  */
 export function createSampler(
   services: Services,
-  newest: NewestUsage = new Map(),
+  {
+    newest = new Map(),
+    tended = () => [...services.hosts.keys()],
+  }: { newest?: NewestUsage; tended?: Tended } = {},
 ): { pass(): Promise<PassReport | undefined> } {
   let sampled = 0
   const silences: Silences = new Map()
@@ -71,7 +74,7 @@ export function createSampler(
       if (at === sampled) return undefined
       sampled = at
       before ??= await lastCounters(db, at - levels[0]!.keepSeconds)
-      const machines = await meteredMachines(db)
+      const machines = await meteredMachines(db, tended())
       const samples = await readAll(services, machines, { before, newest, silences })
       for (const { vpsId, counters } of samples) before.set(vpsId, counters)
       const metered = new Set(machines.map(({ id }) => id))

@@ -1,6 +1,6 @@
 import { DriverError } from '@coinrack/compute/ports/vps-driver.ts'
 import { announce } from '../../database/changes.ts'
-import { hostOf } from '../../platform/machine-host.ts'
+import { hostOf, type Tended } from '../../platform/machine-host.ts'
 import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { vpsById } from '../machine/vps-store.ts'
@@ -31,7 +31,10 @@ export interface SnapshotReconciler {
  * Takes, restores and removes the snapshots that are wanted so. Takes no input, and can be killed at any step: the
  * driver's calls are repeatable, and a status changes only after its work is done.
  */
-export function createSnapshotReconciler(services: Services): SnapshotReconciler {
+export function createSnapshotReconciler(
+  services: Services,
+  tended: Tended = () => [...services.hosts.keys()],
+): SnapshotReconciler {
   const busy = new Map<string, Promise<void>>()
   const tally = createTally()
   return {
@@ -39,7 +42,7 @@ export function createSnapshotReconciler(services: Services): SnapshotReconciler
       const { db, clock, log } = services
       await expireSnapshots(db, clock.now())
       await forgetSnapshotsOfGone(db)
-      const rows = await snapshotsInWork(db)
+      const rows = await snapshotsInWork(db, tended())
       for (const row of rows) {
         if (busy.has(row.vps_id)) continue
         const work = workOn(services, row)

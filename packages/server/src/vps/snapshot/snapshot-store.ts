@@ -109,15 +109,16 @@ export async function setSnapshot(
   )
 }
 
-/** Whatever is in work: inside machines that are there, and kept disks that are to go. Those move with their machine. */
-export async function snapshotsInWork(db: Queryable): Promise<SnapshotRow[]> {
+/** Whatever is in work on these hosts: inside machines that are there, and kept disks that are to go. Those move with their machine. */
+export async function snapshotsInWork(db: Queryable, hosts: readonly string[]): Promise<SnapshotRow[]> {
   const { rows } = await db.query<SnapshotRow>(
     `select ${COLUMNS} from vps_snapshot
-     where case when reason is null
-       then status in ('creating', 'restoring', 'deleting')
-         and exists (select from vps where vps.id = vps_id and wanted <> 'deleted')
-       else status = 'deleting' end
-     order by id`,
+     where status in ('creating', 'restoring', 'deleting') and exists (
+       select from vps_machine machine where machine.id = vps_id and host_id = any($1) and case when reason is null
+         then wanted <> 'deleted'
+         else vps_snapshot.status = 'deleting' end
+     ) order by id`,
+    [hosts],
   )
   return rows
 }
