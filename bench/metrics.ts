@@ -39,8 +39,9 @@ const guests = {
     cpu: { busyMs: (now - start) / 4, totalMs: now - start },
   }),
 } as unknown as GuestChannel
+let ids: string[] = []
 const driver = {
-  async observe() {
+  async observeAll() {
     const seconds = (now - start) / 1000
     const metrics = {
       cpuSeconds: seconds / 4,
@@ -51,13 +52,15 @@ const driver = {
       rxBytes: seconds * 100,
       txBytes: seconds * 50,
     }
-    return { state: 'running', sshReady: true, uptimeSeconds: seconds + 1000, metrics }
+    const seen = { state: 'running', sshReady: true, uptimeSeconds: seconds + 1000, metrics }
+    return new Map(ids.map((id) => [id, seen]))
   },
 } as unknown as VpsDriver
 
 try {
   await migrate(db)
   await makeMachines(machines)
+  ids = (await db.query<{ id: string }>('select id from vps_machine')).rows.map(({ id }) => id)
   const sampler = createSampler({
     ...{ db, clock, log: pino({ level: 'silent' }) },
     hosts: new Map([['local', { driver, guests } as MachineHost]]),
@@ -104,5 +107,6 @@ async function makeMachines(count: number): Promise<void> {
      from generate_series(1, $1) as n`,
     [count],
   )
+  await db.query(`insert into host (id, kind, region) values ('local', 'bench', 'east')`)
   await insertMachines(db)
 }

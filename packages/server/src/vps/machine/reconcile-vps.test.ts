@@ -392,53 +392,75 @@ test('behavior: one machine that hangs does not keep the others waiting', async 
   expect(await read(hanging)).toMatchObject({ status: 'active' })
 })
 
-test('behavior: a steady machine is looked at now and then, not at every pass', async () => {
-  await forgetOthers()
-  await order()
-  await service.reconcile()
-  let looks = 0
+/** A reconciler, and what it asks the host: the id of a machine, or `all`. */
+function listening() {
+  const asked: string[] = []
   const { driver } = service
   const observe: VpsDriver['observe'] = (id) => {
-    looks++
+    asked.push(id)
     return driver.observe(id)
+  }
+  const observeAll: VpsDriver['observeAll'] = () => {
+    asked.push('all')
+    return driver.observeAll()
   }
   const reconciler = createVpsReconciler({
     ...service.services,
-    ...withHost(service.services, () => ({ driver: { ...driver, observe } })),
+    ...withHost(service.services, () => ({ driver: { ...driver, observe, observeAll } })),
   })
-  for (let pass = 0; pass < 10; pass++) {
+  const pass = async () => {
     await reconciler.pass()
     await reconciler.idle()
+  }
+  return { asked, pass }
+}
+
+test('behavior: steady machines are looked at now and then, not at every pass, and all by one question', async () => {
+  await forgetOthers()
+  await Promise.all([order(), order(), order()])
+  await service.reconcile()
+  const { asked, pass } = listening()
+  for (let passes = 0; passes < 10; passes++) {
+    await pass()
     service.clock.advance(1000)
   }
-  expect(looks).toBe(1)
+  expect(asked).toEqual(['all'])
 })
 
 test('behavior: one pass does all that is due, and what waits comes before what is only looked at', async () => {
   await forgetOthers()
   const steady = await Promise.all(Array.from({ length: 12 }, () => order()))
   await service.reconcile()
-  const looked: string[] = []
-  const { driver } = service
-  const observe: VpsDriver['observe'] = (id) => {
-    looked.push(id)
-    return driver.observe(id)
-  }
-  const reconciler = createVpsReconciler({
-    ...service.services,
-    ...withHost(service.services, () => ({ driver: { ...driver, observe } })),
-  })
-  await reconciler.pass()
-  await reconciler.idle()
-  expect(new Set(looked)).toEqual(new Set(steady.map(({ id }) => id)))
+  const { asked, pass } = listening()
+  await pass()
+  expect(asked).toEqual(['all'])
 
   service.clock.advance(15_000)
   const waiting = await order()
-  looked.length = 0
-  await reconciler.pass()
-  await reconciler.idle()
-  expect(looked[0]).toBe(waiting.id)
-  expect(new Set(looked).size).toBe(13)
+  asked.length = 0
+  for (const { id } of steady) service.driver.crash(id)
+  await pass()
+  expect(asked[0]).toBe(waiting.id)
+  expect(asked.filter((each) => each === 'all')).toHaveLength(1)
+  await pass()
+  for (const { id } of [...steady, waiting]) expect((await service.driver.observe(id)).state).toBe('running')
+})
+
+test('behavior: a machine that its host leaves out of an answer about all is asked for before it is made again', async () => {
+  await forgetOthers()
+  const vps = await order()
+  await service.reconcile()
+  const { driver } = service
+  const { observeAll } = driver
+  driver.observeAll = async () => new Map()
+  try {
+    service.clock.advance(15_000)
+    await service.reconcile()
+  } finally {
+    driver.observeAll = observeAll
+  }
+  expect(driver.machines.get(vps.id)!.starts).toBe(1)
+  expect(driver.calls.filter((call) => call === `ensure ${vps.id}`)).toHaveLength(1)
 })
 
 test('behavior: after a clock set back by an hour a machine that crashed is started again', async () => {

@@ -22,6 +22,7 @@ import { recordMachine, updateMachine } from './machine-store.ts'
 import { destroyKeepingDisk, putDiskBack, wipeDisk } from './move-disk.ts'
 import { moveSshPort } from './move-ssh-port.ts'
 import { moveToAnotherHost } from './move-to-another-host.ts'
+import { observeOne, observeTogether } from './observations.ts'
 import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
 import { tellChange } from './tell-change.ts'
 import { userDataPurpose } from './user-data.ts'
@@ -76,6 +77,7 @@ export function createVpsReconciler(
   const networks = networkApplier(services)
   const tally = createTally()
   let due: VpsToDo[] = []
+  let observe = observeTogether(services)
 
   const lastLook = ({ id }: VpsToDo) => lookedAt.get(id) ?? 0
   function isDue(row: VpsToDo): boolean {
@@ -86,13 +88,17 @@ export function createVpsReconciler(
     // The last look lies ahead where the clock was set back.
     return since < 0 || since >= (row.has_work ? WAITING_MS : STEADY_MS)
   }
+  /** Nothing is to be done with it, as far as is known: it can be looked at along with the others of its host. */
+  const isOnlyLookedAt = (row: VpsToDo) =>
+    isSteady(row) && !row.has_work && !(row.wished_at && row.wished_at.getTime() >= lastLook(row))
 
   function begin(): void {
     while (busy.size < AT_ONCE) {
       const row = due.shift()
       if (!row) return
+      const look = isOnlyLookedAt(row) ? observe(row) : observeOne(services, row)
       lookedAt.set(row.id, services.clock.now().getTime())
-      const work = reconcileOne(services, { samples, newest, networks }, row)
+      const work = reconcileOne(services, { samples, newest, networks }, row, look)
         .then((step) => {
           if (step !== 'nothing') tally.done()
           // Work that was waiting for that can go on at once.
@@ -119,9 +125,13 @@ export function createVpsReconciler(
       const live = new Set(rows.map(({ id }) => id))
       for (const seen of [lookedAt, samples]) for (const id of seen.keys()) if (!live.has(id)) seen.delete(id)
       networks.forget((id) => live.has(id))
+      observe = observeTogether(services)
+      const asked = new Set(
+        rows.filter((row) => isDue(row) && isOnlyLookedAt(row)).map(({ host_id }) => host_id),
+      )
       // Those that are only looked at hold up none that wait; and of both the one that has waited longest is first.
       due = rows
-        .filter(isDue)
+        .filter((row) => isDue(row) || (!busy.has(row.id) && isOnlyLookedAt(row) && asked.has(row.host_id)))
         .sort((a, b) => Number(isSteady(a)) - Number(isSteady(b)) || lastLook(a) - lastLook(b))
       begin()
       return tally.report(
@@ -155,12 +165,13 @@ async function reconcileOne(
     networks: ReturnType<typeof networkApplier>
   },
   before: Pick<VpsRow, 'id' | 'host_id' | 'done_disk'>,
+  look: Promise<VpsObservation>,
   isSecondLook = false,
 ): Promise<Step['do']> {
   const { db, clock, log } = services
   const { samples, newest, networks } = known
   const { id } = before
-  const seen = await hostOf(services, before).driver.observe(id)
+  const seen = await look
   // Read after the machine was seen, so that a wish of the meantime is not overlooked.
   const row = await vpsById(db, id)
   // The observation may be of the machine on its old disk, or on a host that it was not made on.
@@ -186,7 +197,7 @@ async function reconcileOne(
   if (row.has_work) await settleWork(db, id, clock.now())
   // A clone is ready as soon as it is made.
   if (step.do === 'ensure' && seen.state === 'absent' && !isSecondLook)
-    return reconcileOne(services, known, row, true)
+    return reconcileOne(services, known, row, observeOne(services, row), true)
   return step.do
 }
 

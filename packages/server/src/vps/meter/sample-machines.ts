@@ -2,6 +2,7 @@ import type { GuestUsage } from '@coinrack/compute/ports/guest-channel.ts'
 import { hostOf, type Tended } from '../../platform/machine-host.ts'
 import type { PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
+import { observeTogether } from '../machine/observations.ts'
 import { levels } from './levels.ts'
 import { type Counters, countersOf, type Used, usedSince } from './meter-delta.ts'
 import {
@@ -101,10 +102,11 @@ interface Known {
 
 async function readAll(services: Services, machines: MeteredMachine[], known: Known): Promise<Sample[]> {
   const samples: Sample[] = []
+  const look = observeTogether(services)
   const left = machines.values()
   const readSome = async () => {
     for (const machine of left) {
-      const sample = await readOne(services, machine, known)
+      const sample = await readOne(services, machine, { ...known, look })
       if (sample) samples.push(sample)
     }
   }
@@ -116,12 +118,12 @@ async function readAll(services: Services, machines: MeteredMachine[], known: Kn
 async function readOne(
   services: Services,
   machine: MeteredMachine,
-  known: Known,
+  known: Known & { look: ReturnType<typeof observeTogether> },
 ): Promise<Sample | undefined> {
   const { clock, log } = services
   const { id: vpsId, vcpus, memory_mb } = machine
   try {
-    const seen = await hostOf(services, machine).driver.observe(vpsId)
+    const seen = await known.look(machine)
     const guest = seen.sshReady ? await askGuest(services, machine, known) : undefined
     const at = clock.now().getTime()
     // It is only slow: what the host sees, between two answers of its own, would look like a jump.
