@@ -80,7 +80,8 @@ async function measure(count: number) {
 }
 
 async function makeHosts(count: number): Promise<void> {
-  for (const table of ['vps', 'vps_order', 'host']) await db.query(`delete from ${table}`)
+  for (const table of ['vps_billing', 'vps_machine', 'vps_identity', 'vps_order', 'host'])
+    await db.query(`delete from ${table}`)
   await db.query(
     `insert into account (id, email, created_at) values ('acc_bench', 'a@b.net', now()) on conflict do nothing`,
   )
