@@ -33,7 +33,8 @@ const checks = [
 ]
 
 /** Tests that may be skipped in CI, which is root: they are about hosts that cannot do something, or belong to the long ones. */
-const MAY_SKIP = /not root|without the right to it|goes to the disk and comes from it is held back|a damaged template makes no clone: the machine is booted/
+const MAY_SKIP =
+  /not root|without the right to it|goes to the disk and comes from it is held back|a damaged template makes no clone: the machine is booted/
 const mustRunAll = process.env.CI === 'true' && process.getuid?.() === 0 && chosen.length === 0
 
 /** No test is silent for longer. */

@@ -201,10 +201,16 @@ test('behavior: killed in the middle of a restore, the next service finishes it'
   expect(await settled()).toEqual([])
 })
 
-vpsConsoleSuite('QEMU', async () => ({ console: (await driverHere()).console, id }))
+const featuresHere = async () => (await (await driverHere()).inventory()).features
+vpsConsoleSuite('QEMU', async () => ({
+  console: (await driverHere()).console,
+  features: await featuresHere(),
+  id,
+}))
 
 vpsSnapshotsSuite('QEMU', async () => ({
   snapshots: (await driverHere()).snapshots,
+  features: await featuresHere(),
   id,
   write: async (text) => void (await write(text)),
   read,

@@ -50,7 +50,7 @@ export function placementSuite({ orders, hosts }: Size): void {
         driver: {
           capacity: { vcpus: 64, memoryMb: 512 * (4 + below(40)), diskGb: 100_000 },
           images: oneOf(IMAGES).map((slug) => ({ slug, state: 'ready' as const })),
-          hasOwnNetworks: below(2) === 0,
+          features: { networks: below(2) === 0 },
         },
       })),
     })

@@ -26,6 +26,9 @@ export const Plan = z.object({
   price_hourly: Usd,
   currency: z.literal('USD'),
   regions: z.array(z.string()),
+  features: z
+    .record(z.string(), z.array(z.string()))
+    .describe('By region: the features that every VPS of the plan has there'),
   available: z.boolean(),
   os_images: z.array(OsImage),
 })

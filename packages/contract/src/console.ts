@@ -11,7 +11,7 @@ export const console = {
     path: '/services/{id}/console',
     summary: 'Open a console of a VPS',
     description:
-      'Opens the serial console or the screen of a running VPS, for when SSH does not answer. The url is a page for a person; the websocket_url carries the bytes of the serial line, or RFB (VNC), in binary messages. Both hold one secret, which opens one connection within ten minutes. Log in as root with the root password.',
+      'Opens the serial console or the screen of a running VPS, for when SSH does not answer. The url is a page for a person; the websocket_url carries the bytes of the serial line, or RFB (VNC), in binary messages. Both hold one secret, which opens one connection within ten minutes.',
     access: 'manage',
     rate: 'console',
     resource: 'service',
@@ -25,7 +25,7 @@ export const console = {
       websocket_url: z.string(),
       expires_at: Timestamp.describe('Until then it has to be opened'),
     }),
-    errors: ['service_busy'],
+    errors: ['service_busy', 'unsupported'],
     example: { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0', type: 'serial' },
   }),
 }

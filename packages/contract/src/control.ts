@@ -41,7 +41,7 @@ export const control = {
     path: '/services/{id}/hostname',
     summary: 'Set the host name of a VPS',
     description:
-      'Sets the host name of a VPS at once and keeps it over reboots (/etc/hostname and /etc/hosts). When the VPS is off or its guest agent does not answer, the operation goes on until it does.',
+      'Sets the host name of a VPS, at once and for every boot (/etc/hostname and /etc/hosts). While it is off or its guest agent does not answer, the operation goes on.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -50,7 +50,7 @@ export const control = {
     idempotent: true,
     input: z.strictObject({ ...service, hostname: Hostname }),
     output: z.object({ service: Vps, operation: Work }),
-    errors: ['service_busy'],
+    errors: ['service_busy', 'unsupported'],
     example: { ...serviceExample, hostname: 'web.my-domain.net' },
     next: awaitWork,
   }),
@@ -76,7 +76,7 @@ export const control = {
     path: '/services/{id}/reinstall',
     summary: 'Reinstall a VPS',
     description:
-      'Wipes the disk of a VPS and installs the system of os_id. It needs confirm. The old disk is kept for 24 hours as a snapshot (list_snapshots), without the snapshots inside it. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true. There is a new one-time root password.',
+      'Wipes the disk of a VPS and installs the system of os_id. It needs confirm. With the feature kept_disks the old disk is kept for 24 hours as a snapshot (list_snapshots), without the snapshots inside it. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true. There is a new one-time root password.',
     access: 'manage',
     rate: 'reinstalls',
     resource: 'service',
@@ -112,7 +112,7 @@ export const control = {
     path: '/services/{id}/rescue',
     summary: 'Boot or leave the rescue system of a VPS',
     description:
-      'Boots the rescue system of a VPS with enabled true, and its own disk again with enabled false. The rescue system is small and fresh, at the same address, with the SSH key and host key of the VPS and the root password that was shown last. The disk of the VPS is /dev/vdb: mount /dev/vdb1 and repair it, by SSH or run_on_vps. What is written elsewhere is lost. Power works meanwhile; snapshots, hostname and password do not.',
+      'Boots the rescue system of a VPS with enabled true, and its own disk again with enabled false. It is small and fresh, at the same address, with the same SSH key and host key, and the root password that was shown last. The disk of the VPS is /dev/vdb: mount /dev/vdb1 and repair it, by SSH or run_on_vps. What is written elsewhere is lost. Power works meanwhile; snapshots, hostname and password do not.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -120,7 +120,7 @@ export const control = {
     idempotent: true,
     input: z.strictObject({ ...service, enabled: z.boolean() }),
     output: z.object({ service: Vps, operation: Work }),
-    errors: ['service_busy'],
+    errors: ['service_busy', 'unsupported'],
     example: { ...serviceExample, enabled: true },
     next: awaitWork,
   }),
@@ -129,7 +129,7 @@ export const control = {
     path: '/services/{id}/upgrade-options',
     summary: 'List larger plans for a VPS',
     description:
-      'Lists the plans that a VPS can grow to, with what change_plan would charge for the rest of the paid period. They have at least its processors, memory and disk, since a VPS does not shrink.',
+      'Lists the plans that a VPS can grow to, with what change_plan would charge for the rest of the paid period. A VPS does not shrink.',
     access: 'read',
     rate: 'default',
     resource: 'service',
@@ -207,7 +207,7 @@ export const control = {
       timeout: z.number().positive().max(50).default(30).describe('Seconds'),
     }),
     output: z.object(ended),
-    errors: ['service_busy', 'guest_unreachable'],
+    errors: ['service_busy', 'unsupported', 'guest_unreachable'],
     example: { ...serviceExample, command: 'uname -a', timeout: 20 },
   }),
   readVpsFile: operation({
@@ -224,7 +224,7 @@ export const control = {
     idempotent: true,
     input: z.strictObject({ ...service, path: AbsolutePath, ...filePart }),
     output: FileRead,
-    errors: ['service_busy', 'guest_unreachable', 'file_not_found', 'file_refused'],
+    errors: ['service_busy', 'unsupported', 'guest_unreachable', 'file_not_found', 'file_refused'],
     example: { ...serviceExample, path: '/etc/hostname' },
   }),
   writeVpsFile: operation({
@@ -253,7 +253,7 @@ export const control = {
       .refine(isOneContent, ONE_CONTENT)
       .refine(isInFileBytes, IN_FILE_BYTES),
     output: FileWritten,
-    errors: ['service_busy', 'guest_unreachable', 'file_not_found', 'file_refused'],
+    errors: ['service_busy', 'unsupported', 'guest_unreachable', 'file_not_found', 'file_refused'],
     example: { ...serviceExample, path: '/root/hello.txt', content: 'Hello\n' },
   }),
 }

@@ -220,6 +220,10 @@ export const errors = {
     status: 422,
     fix: 'Name a chain of the payment_options of an invoice, or leave it out for a wallet with a key.',
   },
+  unsupported: {
+    status: 422,
+    fix: 'Do it in another way: the host of this VPS lacks the feature in "feature"; get_vps_status shows those that it has.',
+  },
   confirmation_required: {
     status: 422,
     fix: 'Send "confirm" with true, the hostname of the service, or DELETE.',
@@ -229,7 +233,7 @@ export const errors = {
   internal: { status: 500, fix: 'Repeat the request; if it fails again send the operator the request_id.' },
   network_unavailable: {
     status: 503,
-    fix: 'Ask the operator: this host gives machines no network of their own.',
+    fix: 'Ask the operator: this host gives sandboxes no network of their own.',
   },
   link_invalid: { status: 403, fix: 'Get a new link with get_upload_url or get_download_url.' },
   preview_closed: { status: 404, fix: 'Open the port with expose_port; list_exposed_ports shows its URL.' },

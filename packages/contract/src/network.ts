@@ -107,7 +107,7 @@ export const network = {
       rules: z.array(FirewallRule).max(100),
     }),
     output: Firewall,
-    errors: ['service_busy', 'network_unavailable'],
+    errors: ['service_busy', 'unsupported'],
     example: {
       ...serviceExample,
       default_in: 'deny',
@@ -146,7 +146,7 @@ export const network = {
     idempotent: true,
     input: z.strictObject({ ...service, port: Port, protocol: Protocol.default('tcp') }),
     output: PublicPort,
-    errors: ['service_busy', 'network_unavailable', 'too_many_ports', 'capacity'],
+    errors: ['service_busy', 'unsupported', 'too_many_ports', 'capacity'],
     example: { ...serviceExample, port: 443, protocol: 'tcp' },
     next: (_answer, { service_id }) => [
       { tool: 'list_ports', why: 'See all open ports', arguments: { service_id } },

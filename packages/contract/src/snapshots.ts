@@ -62,7 +62,7 @@ export const snapshots = {
     path: '/services/{id}/snapshots',
     summary: 'Snapshot a VPS',
     description:
-      'Keeps the state of a VPS as a snapshot, while it runs on. With include_memory its running programs are kept too, and it stands still for some seconds. A snapshot counts against the limit of the plan and lives on the disk of the VPS: it is no backup against the loss of the host. Wait with list_snapshots until it is ready.',
+      'Keeps the state of a VPS as a snapshot, while it runs on. With include_memory its running programs are kept too, and it stands still for some seconds. A snapshot counts against the limit of the plan and lives on the disk of the VPS: it is no backup against the loss of the host.',
     effect: 'write',
     idempotent: false,
     input: z.strictObject({
@@ -71,7 +71,7 @@ export const snapshots = {
       include_memory: Flag.default(false),
     }),
     output,
-    errors: ['service_busy', 'snapshot_busy', 'snapshot_limit'],
+    errors: ['service_busy', 'unsupported', 'snapshot_busy', 'snapshot_limit'],
     example: { service_id: example.service_id, name: 'before upgrade', include_memory: false },
     next: watch,
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { Features } from './features.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { Flag, paging, Timestamp, Usd, WaitSeconds } from './wire.ts'
@@ -55,6 +56,7 @@ export const Vps = z.object({
   product: z.string(),
   os: z.object({ os_id: z.number().int(), name: z.string() }),
   region: z.string(),
+  features: Features,
   billing: VpsBilling.optional(),
   created_at: Timestamp,
 })
@@ -78,7 +80,7 @@ const VpsDetail = Vps.extend({
 
 /** The next steps for a VPS in the state that it is in. */
 const leadOn = (answer: Record<string, unknown>) => {
-  const { id, status, ssh_ready, ssh } = answer as Partial<z.input<typeof Vps>>
+  const { id, status, ssh_ready, ssh, features } = answer as Partial<z.input<typeof Vps>>
   const service = { service_id: id }
   switch (status) {
     case 'stopped':
@@ -90,12 +92,20 @@ const leadOn = (answer: Record<string, unknown>) => {
     case 'deleted':
       return [{ tool: 'list_snapshots', why: 'See whether its disk is still kept', arguments: service }]
   }
+  if (ssh_ready && features?.includes('guest_commands'))
+    return [
+      {
+        tool: 'run_on_vps',
+        why: `Log in with: ${ssh?.command}; or run a command from here`,
+        arguments: { ...service, command: 'uname -a' },
+      },
+    ]
   return ssh_ready
     ? [
         {
-          tool: 'run_on_vps',
-          why: `Log in with: ${ssh?.command}; or run a command from here`,
-          arguments: { ...service, command: 'uname -a' },
+          tool: 'get_vps_metrics',
+          why: `Log in with: ${ssh?.command}; or see what it uses`,
+          arguments: service,
         },
       ]
     : [
@@ -184,7 +194,7 @@ export const vps = {
     path: '/services/{id}/power',
     summary: 'Start, stop or reboot a VPS',
     description:
-      'Starts a VPS, stops it or reboots it. The actions stop and reboot ask the guest first and force it after a time-out; force_stop and reset do not ask. A VPS that already is as wanted is left alone.',
+      'Starts a VPS, stops it or reboots it. The actions stop and reboot ask the guest first and force it after a time-out; force_stop and reset do not ask.',
     access: 'manage',
     rate: 'default',
     resource: 'service',
@@ -205,7 +215,7 @@ export const vps = {
     path: '/services/{id}/cancel',
     summary: 'Cancel a VPS',
     description:
-      "Cancels a VPS, by default at the end of its paid time. With mode immediate, which needs confirm, the VPS is gone now, the used time is charged at the hourly price and the rest is credited. For 24 hours restore_snapshot of the snapshot that list_snapshots shows brings it back for a new month's price.",
+      "Cancels a VPS, by default at the end of its paid time. With mode immediate, which needs confirm, the VPS is gone now, the used time is charged at the hourly price and the rest is credited. With the feature kept_disks, restore_snapshot of the snapshot that list_snapshots shows brings it back for 24 hours, for a new month's price.",
     access: 'manage',
     rate: 'default',
     resource: 'service',

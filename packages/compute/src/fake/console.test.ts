@@ -7,5 +7,5 @@ vpsConsoleSuite('fake', async () => {
   const driver = createFakeDriver({ clock: { now: () => new Date(0) } })
   const spec = makeSpec()
   await driver.ensure(spec)
-  return { console: createFakeConsole(driver), id: spec.id }
+  return { console: createFakeConsole(driver), features: driver.features, id: spec.id }
 })

@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream'
 import type { VpsConsole } from '../ports/console.ts'
 import { DriverError } from '../ports/vps-driver.ts'
-import type { FakeDriver } from './driver.ts'
+import { demandFeature, type FakeDriver } from './driver.ts'
 
 export interface FakeConsole extends VpsConsole {
   /** The streams that are open, as `serial vps_...`. */
@@ -9,7 +9,7 @@ export interface FakeConsole extends VpsConsole {
 }
 
 /** Consoles of machines that are not there: a serial line that asks for a login and echoes, a screen that greets. */
-export function createFakeConsole(driver: Pick<FakeDriver, 'machines'>): FakeConsole {
+export function createFakeConsole(driver: Pick<FakeDriver, 'machines' | 'features'>): FakeConsole {
   const streams = new Map<Duplex, string>()
   return {
     open: () => [...streams.values()],
@@ -17,6 +17,7 @@ export function createFakeConsole(driver: Pick<FakeDriver, 'machines'>): FakeCon
       const machine = driver.machines.get(id)
       if (!machine) throw new DriverError('machine_unknown', `There is no machine ${id}`)
       if (!machine.startedAt) throw new DriverError('guest_failed', `The machine ${id} does not run`)
+      demandFeature(driver.features, type === 'serial' ? 'serialConsole' : 'screen')
       const name = `${type} ${id}`
       if (type === 'serial') for (const [stream, of] of streams) if (of === name) stream.destroy()
       const stream = new Duplex({

@@ -4,6 +4,7 @@ import { checkPolicy, type NetworkPolicy, openPolicy } from '../ports/network-po
 import {
   type BootChange,
   DriverError,
+  type HostFeatures,
   type HostInventory,
   type ImageStatus,
   type PowerAction,
@@ -32,8 +33,21 @@ export interface FakeDriverOptions {
   bootMs?: number
   capacity?: VpsCapacity
   images?: ImageStatus[]
-  /** Default true. */
-  hasOwnNetworks?: boolean
+  /** The features that differ from `allFeatures`. */
+  features?: Partial<HostFeatures>
+}
+
+/** The features of a host that has everything. */
+export const allFeatures: HostFeatures = {
+  networks: true,
+  portForwarding: true,
+  ipv6: true,
+  memorySnapshots: true,
+  keptDisks: true,
+  serialConsole: true,
+  screen: true,
+  rescue: true,
+  guestCommands: true,
 }
 
 export interface FakeMachine {
@@ -59,6 +73,7 @@ export interface FakeMachine {
 }
 
 export interface FakeDriver extends VpsDriver {
+  readonly features: Readonly<HostFeatures>
   readonly machines: ReadonlyMap<string, FakeMachine>
   /** Every call that changes whether a machine is or runs, in order, as `ensure vps_...` or `stop vps_...`. */
   readonly calls: readonly string[]
@@ -68,7 +83,7 @@ export interface FakeDriver extends VpsDriver {
   finishBoot(id: string): void
   /** Ends the machine as a power cut would. */
   crash(id: string): void
-  /** That lead to machines of another service. */
+  /** Ports that lead to machines of another service. */
   readonly portsOfOthers: Set<number>
   /** Makes a machine from what there is of another. */
   adopt(id: string, machine: FakeMachine): void
@@ -77,7 +92,8 @@ export interface FakeDriver extends VpsDriver {
 const IMAGES = ['debian-12', 'debian-13']
 
 export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
-  const { clock, bootMs = 0, hasOwnNetworks = true } = options
+  const { clock, bootMs = 0 } = options
+  const features = { ...allFeatures, ...options.features }
   const images = options.images ?? IMAGES.map((slug) => ({ slug, state: 'ready' as const }))
   const machines = new Map<string, FakeMachine>()
   const calls: string[] = []
@@ -132,6 +148,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
   }
 
   return {
+    features,
     machines,
     calls,
     portsOfOthers,
@@ -152,6 +169,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     ensure(spec) {
       return oneByOne(spec.id, async () => {
         calls.push(`ensure ${spec.id}`)
+        checkFeatures(spec, features)
         failBySentinel(spec, failures, firstPorts)
         if (!machines.has(spec.id)) {
           const image = images.find(({ slug }) => slug === spec.image)
@@ -189,8 +207,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     async applyNetwork(id, policy) {
       checkPolicy(policy)
       const machine = known(id)
-      if (!hasOwnNetworks && !isDeepStrictEqual(policy, openPolicy))
-        throw new DriverError('unsupported', 'scripted: no networks of their own')
+      if (!isDeepStrictEqual(policy, openPolicy)) demandFeature(features, 'networks')
       if (machine.spec.hostname.startsWith('fail-network'))
         throw new DriverError('guest_failed', 'scripted: rules that do not load')
       machine.network = structuredClone(policy)
@@ -214,7 +231,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     async inventory() {
       return {
         capacity: options.capacity ?? { vcpus: 64, memoryMb: 64 * 1024, diskGb: 1000 },
-        features: { networks: hasOwnNetworks },
+        features,
         images,
         usedPorts: [...portsOfOthers],
         machines: [...machines.keys()],
@@ -239,6 +256,17 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
       return { state: 'stopped', sshReady: false, ...seen }
     return { state: 'failed', reason: 'scripted: the guest ended in its first boot', sshReady: false }
   }
+}
+
+/** Throws DriverError `unsupported` when a host lacks a feature. */
+export function demandFeature(features: Readonly<HostFeatures>, feature: keyof HostFeatures): void {
+  if (!features[feature]) throw new DriverError('unsupported', `scripted: a host without ${feature}`)
+}
+
+function checkFeatures({ addresses, rescue }: VpsSpec, features: Readonly<HostFeatures>): void {
+  demandFeature(features, addresses?.ipv4 === undefined ? 'portForwarding' : 'networks')
+  if (addresses?.ipv6 !== undefined) demandFeature(features, 'ipv6')
+  if (rescue) demandFeature(features, 'rescue')
 }
 
 function failBySentinel(

@@ -29,6 +29,8 @@ export function createFakeGuestChannel(driver: FakeDriver, folder: string): Fake
   const rootOf = (id: string) => join(folder, id)
 
   const here = async (id: string) => {
+    if (!driver.features.guestCommands)
+      throw new GuestError('unsupported', 'scripted: a host without guestCommands')
     const machine = driver.machines.get(id)
     const { sshReady } = await driver.observe(id)
     if (!machine || !sshReady || silent.has(id) || machine.spec.hostname.startsWith('no-agent'))

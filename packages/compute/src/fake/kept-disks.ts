@@ -1,6 +1,6 @@
 import type { KeptDisks } from '../ports/kept-disks.ts'
 import { DriverError } from '../ports/vps-driver.ts'
-import type { FakeDriver, FakeMachine } from './driver.ts'
+import { demandFeature, type FakeDriver, type FakeMachine } from './driver.ts'
 
 export interface FakeKeptDisks extends KeptDisks {
   damage(id: string, keptId: string): void
@@ -20,6 +20,7 @@ export function createFakeKeptDisks(driver: FakeDriver): FakeKeptDisks {
     },
 
     async setAside(id, keptId) {
+      demandFeature(driver.features, 'keptDisks')
       const key = keyOf(id, keptId)
       const known = kept.get(key)
       if (known) return { consistency: known.consistency }
@@ -38,6 +39,7 @@ export function createFakeKeptDisks(driver: FakeDriver): FakeKeptDisks {
     },
 
     async putBack(id, keptId) {
+      demandFeature(driver.features, 'keptDisks')
       const key = keyOf(id, keptId)
       const found = kept.get(key)
       const hasDisk = driver.machines.get(id)?.hasDisk === true

@@ -11,6 +11,7 @@ vpsSnapshotsSuite('fake', async () => {
   const inside = () => snapshots.stateOf(spec.id)
   return {
     snapshots,
+    features: driver.features,
     id: spec.id,
     write: async (text) => {
       inside().file = text

@@ -1,6 +1,6 @@
 import type { SnapshotTaken, VpsSnapshots } from '../ports/snapshot.ts'
 import { DriverError } from '../ports/vps-driver.ts'
-import type { FakeDriver } from './driver.ts'
+import { demandFeature, type FakeDriver } from './driver.ts'
 
 /*
  * Snapshots of machines that are not there. They fail by the host name of the machine:
@@ -22,7 +22,7 @@ export interface FakeSnapshots extends VpsSnapshots {
   readonly calls: readonly string[]
 }
 
-export function createFakeSnapshots(driver: Pick<FakeDriver, 'machines'>): FakeSnapshots {
+export function createFakeSnapshots(driver: Pick<FakeDriver, 'machines' | 'features'>): FakeSnapshots {
   const states = new Map<string, State>()
   const kept = new Map<string, Map<string, SnapshotTaken & { state: State; isDamaged: boolean }>>()
   const failures = new Map<string, number>()
@@ -47,6 +47,7 @@ export function createFakeSnapshots(driver: Pick<FakeDriver, 'machines'>): FakeS
       calls.push(`take ${snapshotId}`)
       const { found, state, snapshots } = machine(id)
       if (!/^[a-z0-9_]+$/.test(snapshotId)) throw new DriverError('snapshot_unknown', snapshotId)
+      if (memory) demandFeature(driver.features, 'memorySnapshots')
       const failed = failures.get(id) ?? 0
       if (failed < Number(/^fail-snapshot-(\d+)/.exec(found.spec.hostname)?.[1] ?? 0)) {
         failures.set(id, failed + 1)

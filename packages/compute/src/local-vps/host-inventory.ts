@@ -29,7 +29,17 @@ export async function hostInventory({
   ])
   return {
     capacity,
-    features: { networks: hasNetworks },
+    features: {
+      networks: hasNetworks,
+      portForwarding: true,
+      ipv6: hasNetworks,
+      memorySnapshots: true,
+      keptDisks: true,
+      serialConsole: true,
+      screen: true,
+      rescue: true,
+      guestCommands: true,
+    },
     images: status,
     usedPorts: [...new Set([...listening, ...led])],
     machines: ids,

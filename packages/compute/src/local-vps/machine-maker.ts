@@ -23,6 +23,7 @@ import type { VpsSpec } from '../ports/vps-driver.ts'
 import { runScript } from './agent-script.ts'
 import { makeCidata } from './cidata.ts'
 import { makeClone, undoClone } from './clone.ts'
+import { unsupported } from './network-spec.ts'
 import { START_REST } from './personalise.ts'
 import { makeForeignSeed, makeSeed } from './seed.ts'
 import { buildTemplate, type TemplateShape, templateKey } from './template.ts'
@@ -137,6 +138,8 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
     isMade,
 
     async make(guest, spec) {
+      const wantsAddresses = Object.keys(spec.addresses ?? {}).length > 0
+      if (wantsAddresses && (await host()).networkKind === 'user') throw unsupported()
       const image = await images.get(spec.image)
       await refuseWhenFull(dataFolder)
       const owner = await options.userOf(guest)

@@ -1,7 +1,7 @@
 /**
  * The port through which the service acts inside a running machine, by an agent that runs there as root. Whoever owns
  * the machine owns the agent too: it may be gone, slow or lie, and what comes of it is never more than text and numbers
- * within limits. Every call throws GuestError.
+ * within limits. Every call throws GuestError; without the feature `guestCommands` it is `unsupported`.
  */
 export interface GuestChannel {
   /** Runs a command by `/bin/sh -c` as root and returns when it has ended, or was ended by the timeout. */
@@ -70,6 +70,8 @@ export type GuestErrorCode =
   | 'file_refused'
   /** There is nothing at the path. */
   | 'file_unknown'
+  /** The service cannot act inside the machines of this host. */
+  | 'unsupported'
 
 export class GuestError extends Error {
   override name = 'GuestError'

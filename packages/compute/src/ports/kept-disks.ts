@@ -2,7 +2,8 @@ import type { SnapshotTaken } from './snapshot.ts'
 
 /**
  * The port to disks that are kept beside their machines: after the machine was destroyed, or before it gets another.
- * Every call may be repeated, and may be cut short by a kill at any point and then repeated.
+ * Every call may be repeated, and may be cut short by a kill at any point and then repeated. Without the feature
+ * `keptDisks` there are none: `setAside` and `putBack` throw DriverError `unsupported`, and the machine stays as it is.
  */
 export interface KeptDisks {
   /**

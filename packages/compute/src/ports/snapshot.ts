@@ -5,7 +5,8 @@
 export interface VpsSnapshots {
   /**
    * Keeps the state of now under an id (letters, digits and `_`), live. Kept already: nothing is done.
-   * Throws DriverError `machine_unknown`, `no_space`, `guest_failed`; with memory also when the machine does not run.
+   * Throws DriverError `machine_unknown`, `no_space`, `guest_failed`; with memory `guest_failed` also when the machine does
+   * not run, and `unsupported` without the feature `memorySnapshots`.
    */
   take(id: string, snapshotId: string, options: { memory: boolean }): Promise<SnapshotTaken>
   /**

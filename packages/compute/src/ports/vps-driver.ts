@@ -31,7 +31,8 @@ export interface VpsDriver {
    * says `sshReady`. Of calls at the same moment, also from several processes, one machine comes. The first call fixes
    * image, names and keys; processors, memory and address of later ones hold from the next start, and a disk grows while
    * the machine does not run (never shrinks), with the file system of an untouched partition table at the next boot.
-   * Throws DriverError `image_unknown`, `image_not_ready`, `spec_invalid`, `no_space`, `port_taken`, `guest_failed`.
+   * Throws DriverError `image_unknown`, `image_not_ready`, `spec_invalid`, `no_space`, `port_taken`, `guest_failed`, and
+   * `unsupported` for addresses, an SSH port or a rescue system that machines of this host cannot have.
    */
   ensure(spec: VpsSpec): Promise<void>
   /**
@@ -44,7 +45,8 @@ export interface VpsDriver {
   /**
    * Makes the machine's network so, now and at each later start, whether it runs or not: in one step, and
    * connections that are open go on. Before the first call everything is open that the operator leaves open.
-   * Throws DriverError `machine_unknown`, `spec_invalid`, `unsupported`, `port_taken`, `guest_failed`.
+   * Throws DriverError `machine_unknown`, `spec_invalid`, `port_taken`, `guest_failed`; and, without the feature
+   * `networks`, `unsupported` for anything but the open policy.
    */
   applyNetwork(id: string, policy: NetworkPolicy): Promise<void>
   /**
@@ -65,7 +67,7 @@ export interface VpsDriver {
 
 /** What a host says of itself. */
 export interface HostInventory {
-  /** All that may be given to machines together: the total, not what is free now. */
+  /** All that may be given to machines together: the total, and not the part that is free now. */
   capacity: VpsCapacity
   features: HostFeatures
   images: ImageStatus[]
@@ -75,10 +77,29 @@ export interface HostInventory {
   machines: string[]
 }
 
-/** What machines of a host can have. */
+/**
+ * The features in which hosts differ. A call that needs one which its host lacks throws `unsupported`, changes nothing,
+ * and would throw the same at any later time; which calls need one is said at each. All else every driver can do.
+ */
 export interface HostFeatures {
-  /** Networks of their own; where not, `applyNetwork` takes nothing but the open policy. */
+  /** Every machine has a network of its own: it can be filtered, and have addresses of its own. */
   networks: boolean
+  /** A machine without an address of its own is reached at ports of its host's address. Its SSH port is one of those. */
+  portForwarding: boolean
+  /** A machine can have an IPv6 address of its own, in `OwnAddresses`. */
+  ipv6: boolean
+  /** A snapshot can keep the memory of the machine too. */
+  memorySnapshots: boolean
+  /** A disk can outlive its machine: the port `KeptDisks`. */
+  keptDisks: boolean
+  /** The console `serial` of the port `VpsConsole`. */
+  serialConsole: boolean
+  /** The console `vnc` of the port `VpsConsole`. */
+  screen: boolean
+  /** A machine can run a rescue system in place of its own. */
+  rescue: boolean
+  /** The service can act inside a machine that runs: the port `GuestChannel`. */
+  guestCommands: boolean
 }
 
 /** Everything that makes one machine itself. */
@@ -115,7 +136,7 @@ export interface VpsSpec {
   /**
    * From the next start on: another system of its image runs, or of one of ours where that is somebody else's, made for
    * this, with the same keys and password, and the machine's own disk beside it. It is thrown away by the next `ensure`
-   * without it, while the machine does not run.
+   * without it, while the machine does not run. Needs the feature `rescue`.
    */
   rescue?: boolean
 }
@@ -197,7 +218,7 @@ export type DriverErrorCode =
   /** It cannot be gone back to; the machine is as it was. */
   | 'snapshot_damaged'
   | 'no_space'
-  /** This host allows machines no networks of their own. */
+  /** The call needs one of `HostFeatures` that this host lacks. Nothing was changed. */
   | 'unsupported'
   /** The machine did not start, or did not answer its monitor. */
   | 'guest_failed'

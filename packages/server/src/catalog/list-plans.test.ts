@@ -1,3 +1,4 @@
+import { vpsFeatures } from '@coinrack/contract/features.ts'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { LOCAL_HOST } from '../platform/machine-host.ts'
 import { createReadiness } from '../process/readiness.ts'
@@ -35,6 +36,7 @@ test('default: the plans of the catalog, as a list, without a token', async () =
     price_hourly: '0.0045',
     currency: 'USD',
     regions: ['local'],
+    features: { local: vpsFeatures },
     available: true,
     os_images: [
       {

@@ -25,6 +25,7 @@ export interface ShownVpsJson {
   os_name: string
   region: string
   host_id: string
+  features: string[]
   hostname: string
   ssh_host: string
   ssh_port: number
@@ -51,7 +52,7 @@ export const SHOWN_VPS = `
 select account_id, id, order_id, product, os_id, os_name, region, host_id, hostname, ssh_host, ssh_port, ipv6, ssh_host_public_key,
   root_password is not null as password_available, status, ssh_ready, rescue, failure_reason, observation,
   price::text as price, price_hourly::text as price_hourly, cycle, auto_renew, paid_until, delete_at,
-  cancel_at_period_end, created_at
+  cancel_at_period_end, created_at, (select features from host where host.id = host_id) as features
 from vps`
 
 /** What is asked of a sandbox before anything is done inside it. */

@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import { addressesIn } from '../platform/ipv4.ts'
 import type { HostNetwork } from '../platform/machine-host.ts'
+import type { StoredFeature } from './features.ts'
 
 /** The use that machines have made of an address. */
 export interface AddressUse {
@@ -57,9 +58,9 @@ async function usesOf(db: Queryable): Promise<AddressUse[]> {
 export async function nextIpv6(
   tx: Transaction,
   { ipv6Prefix }: HostNetwork,
-  features: readonly string[],
+  features: readonly StoredFeature[],
 ): Promise<string | null> {
-  if (ipv6Prefix === undefined || !features.includes('networks')) return null
+  if (ipv6Prefix === undefined || !features.includes('ipv6')) return null
   const { rows } = await tx.query<{ ipv6: string }>(
     `select host($1::inet + nextval('vps_ipv6_number')) as ipv6`,
     [ipv6Prefix],

@@ -1,6 +1,7 @@
 import type { Queryable } from '../database/transaction.ts'
 import type { Services } from '../platform/services.ts'
 import { type Candidate, fits, type Share } from './choose-host.ts'
+import type { StoredFeature } from './features.ts'
 
 /**
  * The share of each host that machines and sandboxes have taken, those that are wanted and not there yet included. A
@@ -42,7 +43,7 @@ export async function candidates(
   db: Queryable,
   { config }: Overcommit,
   demand: Demand = {},
-): Promise<(Candidate & { features: string[] })[]> {
+): Promise<(Candidate & { features: StoredFeature[] })[]> {
   const values: unknown[] = [config.sandboxOvercommit]
   const value = (given: unknown) => `$${values.push(given)}`
   // Only what is asked for is in the text: of one host alone then nothing else is counted.
@@ -55,7 +56,7 @@ export async function candidates(
       ? []
       : [`host.images @> ${value(JSON.stringify([{ slug: demand.image, state: 'ready' }]))}::jsonb`]),
   ]
-  const { rows } = await db.query<Candidate & { features: string[] }>(
+  const { rows } = await db.query<Candidate & { features: StoredFeature[] }>(
     `select host.id, host.region, host.features, host.memory_mb - coalesce(taken.memory_mb, 0) as memory_mb,
        host.disk_gb - coalesce(taken.disk_gb, 0) as disk_gb
      from host left join (${TAKEN}) taken on taken.host_id = host.id

@@ -1,6 +1,7 @@
-import type { HostFeatures, HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
+import type { HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import type { MachineHost } from '../platform/machine-host.ts'
+import { featureNames } from './features.ts'
 
 export type HostState = 'open' | 'draining'
 
@@ -71,7 +72,7 @@ export async function saveInventory(
       capacity.vcpus,
       capacity.memoryMb,
       capacity.diskGb,
-      Object.entries(features).flatMap(([name, has]) => (has ? [name] : [])),
+      featureNames(features),
       JSON.stringify(images),
       usedPorts,
       at,
@@ -90,12 +91,6 @@ export async function saveTrouble(
      on conflict (id) do update set trouble = $4`,
     [id, kind, region, trouble],
   )
-}
-
-/** Whether machines of a host can have something. */
-export async function hasFeature(db: Queryable, id: string, feature: keyof HostFeatures): Promise<boolean> {
-  const { rowCount } = await db.query('select from host where id = $1 and $2 = any (features)', [id, feature])
-  return rowCount === 1
 }
 
 /** @returns false when there is no such host */

@@ -1,8 +1,10 @@
+import type { VpsFeature } from '@coinrack/contract/features.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import { hostOf, type MachineHost } from '../platform/machine-host.ts'
 import type { Services } from '../platform/services.ts'
 import { freeAddress } from './address-pool.ts'
 import { type Candidate, chooseHost, fits, type Share } from './choose-host.ts'
+import { type StoredFeature, shownFeatures } from './features.ts'
 import { candidates, type Demand } from './free-share.ts'
 import { lockHost } from './host-store.ts'
 import { freePort } from './port-pool.ts'
@@ -20,12 +22,14 @@ export interface Place {
 /** The needs of a machine that the host it is placed on has to meet. */
 export interface Wanted extends Share, Demand {
   network: 'nat' | 'dedicated'
+  /** Only a host that has IPv6 addresses to give. */
+  ipv6?: boolean
   /** Hosts that turned out to be no use. */
   except?: readonly string[]
 }
 
 export type Placing = Pick<Services, 'config' | 'hosts' | 'random'>
-type Host = Candidate & { features: string[] }
+type Host = Candidate & { features: StoredFeature[] }
 
 /** Why no machine can be placed. */
 export type NoPlace = 'no_room' | 'no_port' | 'no_address'
@@ -33,7 +37,7 @@ export type NoPlace = 'no_room' | 'no_port' | 'no_address'
 export interface Placed {
   place: Place
   host: MachineHost
-  features: readonly string[]
+  features: readonly StoredFeature[]
 }
 
 /**
@@ -60,21 +64,36 @@ export async function placeMachine(
 export const findRoom = (db: Queryable, services: Placing, wanted: Wanted): Promise<Placed | NoPlace> =>
   tryHosts(db, services, wanted, (chosen) => findPlace(db, services, chosen, wanted.network))
 
-/** Tells for a machine of some size whether there is a host with room for one now. Nothing is locked. */
-export async function roomNow(db: Queryable, services: Placing): Promise<(wanted: Wanted) => boolean> {
+/** What hosts offer now, of what is written down of them. */
+export interface OfferNow {
+  /** Whether some host has room for such a machine. */
+  hasRoom(wanted: Wanted): boolean
+  /** The features that such a machine has in a region on whichever host it is placed. */
+  featuresIn(region: string, wanted: Wanted): VpsFeature[]
+}
+
+/** Looks at all hosts once. Nothing is locked. */
+export async function offerNow(db: Queryable, services: Placing): Promise<OfferNow> {
   const hosts = await candidates(db, services)
   const withAddress = new Set<string>()
   for (const { id } of hosts) {
     const network = services.hosts.get(id)?.network
     if (network && (await freeAddress(db, network)) !== undefined) withAddress.add(id)
   }
-  return (wanted) =>
-    hosts.some(
-      (host) =>
-        isUsable(host, services, wanted) &&
-        fits(wanted, host) &&
-        (wanted.network === 'nat' || withAddress.has(host.id)),
-    )
+  return {
+    hasRoom: (wanted) =>
+      hosts.some(
+        (host) =>
+          isUsable(host, services, wanted) &&
+          fits(wanted, host) &&
+          (wanted.network === 'nat' || withAddress.has(host.id)),
+      ),
+    featuresIn(region, wanted) {
+      const usable = hosts.filter((host) => host.region === region && isUsable(host, services, wanted))
+      const [first, ...others] = usable.map(({ features }) => shownFeatures(features))
+      return (first ?? []).filter((feature) => others.every((features) => features.includes(feature)))
+    },
+  }
 }
 
 async function tryHosts(
@@ -96,11 +115,13 @@ async function tryHosts(
   }
 }
 
-/** A host that the settings no longer name has nobody to reach it; an address of its own takes a network of its own. */
-const isUsable = ({ id, features }: Host, { hosts }: Placing, { network }: Wanted): boolean => {
+/** Whether the settings still name a host, so that it can be reached, and its machines can have such a network. */
+const isUsable = ({ id, features }: Host, { hosts }: Placing, { network, ipv6 = false }: Wanted): boolean => {
   const host = hosts.get(id)
   if (!host) return false
-  return network === 'nat' || (features.includes('networks') && host.network.addressPool.length > 0)
+  if (ipv6 && (!features.includes('ipv6') || host.network.ipv6Prefix === undefined)) return false
+  if (network === 'nat') return features.includes('port_forwarding')
+  return features.includes('networks') && host.network.addressPool.length > 0
 }
 
 async function findPlace(

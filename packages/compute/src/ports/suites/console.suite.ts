@@ -3,10 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeVpsId } from '../../testing.ts'
 import type { VpsConsole } from '../console.ts'
+import type { HostFeatures } from '../vps-driver.ts'
 
 /** What the suite needs to know besides the port. */
 export interface ConsoleUnderTest {
   console: VpsConsole
+  features: Pick<HostFeatures, 'serialConsole' | 'screen'>
   /** A machine that runs and asks for a login on its serial line. */
   id: string
   close?(): Promise<void>
@@ -51,12 +53,14 @@ export function vpsConsoleSuite(name: string, make: () => Promise<ConsoleUnderTe
     })
 
     test('default: the serial line asks who is there', async () => {
+      if (!subject.features.serialConsole) return
       const line = await subject.console.connect(subject.id, 'serial')
       expect(await readUntil(line, /login: /)).toContain('login: ')
       line.destroy()
     })
 
     test('behavior: a new reader of the serial line takes it over', async () => {
+      if (!subject.features.serialConsole) return
       const first = await subject.console.connect(subject.id, 'serial')
       const ended = new Promise((resolve) => first.once('close', resolve))
       const second = await subject.console.connect(subject.id, 'serial')
@@ -66,6 +70,7 @@ export function vpsConsoleSuite(name: string, make: () => Promise<ConsoleUnderTe
     })
 
     test('default: the screen speaks RFB', async () => {
+      if (!subject.features.screen) return
       const screen = await subject.console.connect(subject.id, 'vnc')
       const [greeting] = (await new Promise((resolve) =>
         screen.once('data', (bytes) => resolve([bytes])),

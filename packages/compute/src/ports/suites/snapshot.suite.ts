@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeVpsId } from '../../testing.ts'
 import type { VpsSnapshots } from '../snapshot.ts'
-import type { DriverError } from '../vps-driver.ts'
+import type { DriverError, HostFeatures } from '../vps-driver.ts'
 
 /** What the suite needs to know and do besides the port. */
 export interface SnapshotsUnderTest {
   snapshots: VpsSnapshots
+  features: Pick<HostFeatures, 'memorySnapshots'>
   /** A machine that runs, and answers its guest agent. */
   id: string
   /** Writes into a file inside the machine, and reads it; both wait until the machine can be asked. */
@@ -27,9 +28,11 @@ export function vpsSnapshotsSuite(name: string, make: () => Promise<SnapshotsUnd
     let subject: SnapshotsUnderTest
     let id: string
     let snapshots: VpsSnapshots
+    let hasMemory: boolean
     beforeAll(async () => {
       subject = await make()
       ;({ id, snapshots } = subject)
+      hasMemory = subject.features.memorySnapshots
     }, TIMEOUT_MS)
     afterAll(() => subject?.close?.())
     const codeOf = (call: Promise<unknown>) =>
@@ -49,6 +52,11 @@ export function vpsSnapshotsSuite(name: string, make: () => Promise<SnapshotsUnd
     test('default: a state of memory goes on where it was, its programs running', async () => {
       await subject.write('before memory')
       await subject.startProgram()
+      if (!hasMemory) {
+        expect(await codeOf(snapshots.take(id, 'memory', { memory: true }))).toBe('unsupported')
+        expect(await snapshots.list(id)).toEqual([])
+        return
+      }
       expect(await snapshots.take(id, 'memory', { memory: true })).toEqual({ consistency: 'memory' })
       await subject.write('after memory')
       await snapshots.restore(id, 'memory')
@@ -57,7 +65,7 @@ export function vpsSnapshotsSuite(name: string, make: () => Promise<SnapshotsUnd
     })
 
     test('error: a damaged one is refused, and the machine goes on as it was', async () => {
-      await snapshots.take(id, 'damaged', { memory: true })
+      await snapshots.take(id, 'damaged', { memory: hasMemory })
       await subject.write('not lost')
       await subject.damage('damaged')
       expect(await codeOf(snapshots.restore(id, 'damaged'))).toBe('snapshot_damaged')
@@ -78,10 +86,11 @@ export function vpsSnapshotsSuite(name: string, make: () => Promise<SnapshotsUnd
     test('behavior: taken twice is taken once', async () => {
       await subject.write('later')
       await snapshots.take(id, 'disk', { memory: false })
-      expect((await snapshots.list(id)).sort()).toEqual(['disk', 'memory'])
+      expect((await snapshots.list(id)).sort()).toEqual(hasMemory ? ['disk', 'memory'] : ['disk'])
     })
 
     test('behavior: one that was taken before the machine booted anew still has its programs', async () => {
+      if (!hasMemory) return
       await snapshots.restore(id, 'memory')
       expect(await subject.read()).toBe('before memory')
       expect(await subject.programRuns()).toBe(true)
@@ -91,7 +100,7 @@ export function vpsSnapshotsSuite(name: string, make: () => Promise<SnapshotsUnd
       for (const each of ['memory', 'disk', 'disk', 'never_taken']) await snapshots.remove(id, each)
       expect(await snapshots.list(id)).toEqual([])
       expect(await codeOf(snapshots.restore(id, 'disk'))).toBe('snapshot_unknown')
-      expect(await subject.read()).toBe('before memory')
+      expect(await subject.read()).toBe(hasMemory ? 'before memory' : 'later')
     })
   })
 }

@@ -1,11 +1,13 @@
 import type { Handler } from '../../dispatch/handler.ts'
+import { demandFeature } from '../machine/demand-feature.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { vpsById } from '../machine/vps-store.ts'
 import { makeLink } from './console-links.ts'
 
 export const openConsole: Handler<'openConsole'> = async ({ input, caller, db, services, fail }) => {
   const { service_id: vpsId, type } = input
-  const { status, wanted } = await vpsById(db, vpsId)
+  const row = await vpsById(db, vpsId)
+  const { status, wanted } = row
   if (!['active', 'rebooting'].includes(status) || wanted !== 'running')
     throw fail(
       'service_busy',
@@ -15,6 +17,7 @@ export const openConsole: Handler<'openConsole'> = async ({ input, caller, db, s
         `The VPS is ${status}: a console needs one that runs`,
       ),
     )
+  demandFeature(row, type === 'serial' ? 'serial_console' : 'screen', fail)
   const { accountId, tokenId } = caller
   const { secret, expiresAt } = await makeLink(db, services, { vpsId, type, accountId, tokenId })
   const url = `${services.config.publicUrl}/console/${secret}`

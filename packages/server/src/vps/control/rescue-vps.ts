@@ -1,5 +1,6 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { demandFeature } from '../machine/demand-feature.ts'
 import { updateMachine } from '../machine/machine-store.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { tellChange } from '../machine/tell-change.ts'
@@ -16,6 +17,7 @@ export const rescueVps: Handler<'rescueVps'> = async ({ input, caller, db, servi
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
     throw fail('service_busy', ...stateRefusal(row))
   }
+  if (rescue) demandFeature(row, 'rescue', fail)
   if (row.rescue !== rescue) {
     await updateMachine(db, id, {
       rescue,

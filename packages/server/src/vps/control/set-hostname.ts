@@ -1,5 +1,6 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { demandFeature } from '../machine/demand-feature.ts'
 import { updateMachine } from '../machine/machine-store.ts'
 import { rescueRefusal, stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps, vpsById } from '../machine/vps-store.ts'
@@ -15,6 +16,7 @@ export const setHostname: Handler<'setHostname'> = async ({ input, db, services,
     throw fail('service_busy', ...stateRefusal(row))
   }
   if (row.rescue) throw fail('service_busy', ...rescueRefusal(row))
+  demandFeature(row, 'guest_commands', fail)
   if (row.hostname !== input.hostname) {
     await updateMachine(db, id, {
       hostname: input.hostname,

@@ -1,24 +1,19 @@
 import { dirname } from 'node:path/posix'
 import { GuestError } from '@coinrack/compute/ports/guest-channel.ts'
 import type { ErrorOptions } from '../../platform/errors.ts'
-import type { VpsStatus } from '../machine/machine-store.ts'
+import { demandFeature } from '../machine/demand-feature.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
+import type { VpsRow } from '../machine/vps-store.ts'
 
 type Refuse<C extends string> = (code: C, message: string, options?: ErrorOptions) => never
 
-interface Asked {
-  id: string
-  status: VpsStatus
-  ssh_ready: boolean
-}
+type Asked = Pick<VpsRow, 'id' | 'status' | 'ssh_ready' | 'features' | 'rescue'>
+type Fault = 'service_busy' | 'unsupported' | 'guest_unreachable'
 
 /** Does something inside a machine, or says why it can't be done. */
-export async function askGuest<T>(
-  vps: Asked,
-  fail: Refuse<'service_busy' | 'guest_unreachable'>,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function askGuest<T>(vps: Asked, fail: Refuse<Fault>, work: () => Promise<T>): Promise<T> {
   if (vps.status !== 'active') fail('service_busy', ...stateRefusal(vps))
+  demandFeature(vps, 'guest_commands', fail)
   try {
     return await work()
   } catch (error) {
@@ -31,7 +26,7 @@ export async function askGuest<T>(
 export async function askForFile<T>(
   vps: Asked,
   path: string,
-  fail: Refuse<'service_busy' | 'guest_unreachable' | 'file_refused' | 'file_not_found'>,
+  fail: Refuse<Fault | 'file_refused' | 'file_not_found'>,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -48,16 +43,19 @@ export async function askForFile<T>(
   }
 }
 
-/** Before SSH answers it is booting still; afterwards its console shows what the matter is. */
-const reachGuest = ({ id, ssh_ready }: Asked) => [
-  ssh_ready
-    ? { tool: 'open_console', why: 'See whether qemu-guest-agent runs', arguments: { service_id: id } }
-    : {
-        tool: 'get_vps_status',
-        why: 'Wait until it has booted',
-        arguments: { service_id: id, wait: 'ssh_ready', timeout: 50 },
-      },
-]
+/** Before SSH answers it is booting still; afterwards its console shows what the matter is, or a login by SSH. */
+function reachGuest({ id, ssh_ready, features }: Asked) {
+  const service = { service_id: id }
+  const why = 'See whether qemu-guest-agent runs'
+  if (!ssh_ready) {
+    const wait = { ...service, wait: 'ssh_ready', timeout: 50 }
+    return [{ tool: 'get_vps_status', why: 'Wait until it has booted', arguments: wait }]
+  }
+  if (features.includes('serial_console')) return [{ tool: 'open_console', why, arguments: service }]
+  return features.includes('screen')
+    ? [{ tool: 'open_console', why, arguments: { ...service, type: 'vnc' } }]
+    : [{ tool: 'get_vps_status', why: `Log in by SSH. ${why}`, arguments: { ...service, reveal: false } }]
+}
 
 const lookAround = (id: string, path: string) => ({
   tool: 'run_on_vps',

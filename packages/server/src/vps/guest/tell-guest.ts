@@ -10,6 +10,9 @@ import type { VpsRow } from '../machine/vps-store.ts'
 const AWAY =
   'The guest agent does not answer: a name waits for it, a password is set at the next boot by power_vps (reboot)'
 
+/** The message where the service cannot act inside machines. */
+const AT_BOOT = 'It is set at the next boot by power_vps (reboot)'
+
 /**
  * Tells a running machine what was wished for its inside. When no agent answers it is tried again later; a password
  * may have been taken over by the last boot.
@@ -21,6 +24,10 @@ export async function tellGuest(services: Services, row: VpsRow, seen: VpsObserv
   if (hash !== null && row.boot_password_hash === hash && seen.bootChange === 'taken') {
     await keepNextPassword(db, id, hash)
     return announce(db, id)
+  }
+  if (!row.features.includes('guest_commands')) {
+    if (row.wish_failure !== AT_BOOT) await updateMachine(db, id, { wish_failure: AT_BOOT })
+    return
   }
   try {
     if (row.hostname_pending) {

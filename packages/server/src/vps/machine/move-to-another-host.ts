@@ -21,6 +21,7 @@ export async function moveToAnotherHost(services: Services, { id, host_id: left 
       memory_mb: before.memory_mb,
       disk_gb: before.disk_gb,
       network: before.ipv4 === null ? 'nat' : 'dedicated',
+      ipv6: before.ipv6 !== null,
       image: before.image,
       region: before.region,
       except,

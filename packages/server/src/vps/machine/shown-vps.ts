@@ -11,6 +11,7 @@ export type ShownVps = Pick<
   | 'os_name'
   | 'region'
   | 'host_id'
+  | 'features'
   | 'hostname'
   | 'ssh_host'
   | 'ssh_port'

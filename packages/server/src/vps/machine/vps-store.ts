@@ -15,11 +15,15 @@ interface VpsIdentity {
 export interface VpsRow extends VpsIdentity, MachineRow, BillingRow {
   /** Something that was asked of it goes on. */
   has_work: boolean
+  /** The features of its host. */
+  features: string[]
 }
 
 const HAS_WORK = `exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
 
-const COLUMNS = `id, account_id, order_id, created_at, ${MACHINE_COLUMNS}, ${BILLING_COLUMNS}, ${HAS_WORK}`
+const FEATURES = '(select features from host where host.id = host_id) as features'
+
+const COLUMNS = `id, account_id, order_id, created_at, ${MACHINE_COLUMNS}, ${BILLING_COLUMNS}, ${HAS_WORK}, ${FEATURES}`
 
 /** A new VPS: its machine is wanted running, and not there yet. */
 export async function insertVps(

@@ -1,5 +1,6 @@
 import type { Vps } from '@coinrack/contract/vps.ts'
 import type { z } from 'zod'
+import { shownFeatures } from '../../hosts/features.ts'
 import { cyclePrice } from '../billing/cycle-price.ts'
 import type { ShownVps } from './shown-vps.ts'
 
@@ -33,6 +34,7 @@ export function vpsView(row: ShownVps): z.output<typeof Vps> {
     product: row.product,
     os: { os_id: row.os_id, name: row.os_name },
     region: row.region,
+    features: shownFeatures(row.features),
     billing: {
       cycle: row.cycle,
       price: cyclePrice(row),

@@ -180,7 +180,7 @@ describe('ports', () => {
 })
 
 test('error: a host that gives machines no network of their own says so before anything is stored', async () => {
-  const weak = await startTestService({ driver: { hasOwnNetworks: false } })
+  const weak = await startTestService({ driver: { features: { networks: false, ipv6: false } } })
   try {
     const { token } = await weak.customer(10_000_000n)
     const { body } = await weak.ask('POST', '/orders', { token, body: { product: 'micro', os_id: 1 } })
@@ -188,7 +188,7 @@ test('error: a host that gives machines no network of their own says so before a
     const about = `/services/${body.service_id}`
     const set = await weak.ask('PUT', `${about}/firewall`, { token, body: { rules: [] } })
     const open = await weak.ask('POST', `${about}/ports`, { token, body: { port: 80 } })
-    expect([set.body.code, open.body.code]).toEqual(['network_unavailable', 'network_unavailable'])
+    expect([set.body.code, open.body.code]).toEqual(['unsupported', 'unsupported'])
     expect((await weak.ask('GET', `${about}/ports`, { token })).body).toEqual([])
     expect((await weak.ask('GET', about, { token })).body).toMatchObject({ ssh_ready: true })
   } finally {

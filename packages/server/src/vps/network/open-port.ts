@@ -1,9 +1,10 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
-import { hasFeature, lockHost } from '../../hosts/host-store.ts'
+import { lockHost } from '../../hosts/host-store.ts'
 import { randomNumber } from '../../hosts/place-machine.ts'
 import { freePort } from '../../hosts/port-pool.ts'
 import { hostOf } from '../../platform/machine-host.ts'
+import { demandFeature } from '../machine/demand-feature.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps } from '../machine/vps-store.ts'
 import { noRoom } from '../orders/capacity.ts'
@@ -16,10 +17,10 @@ const MOST_PORTS = 20
 /** Takes a public port and writes down where it is to lead; the reconciler makes it so. */
 export const openPort: Handler<'openPort'> = async ({ input, db, services, fail }) => {
   const id = input.service_id
-  const { status, ssh_host, ipv4, host_id } = await lockVps(db, id)
+  const row = await lockVps(db, id)
+  const { status, ssh_host, ipv4, host_id } = row
   if (!hasNetwork(status)) throw fail('service_busy', ...stateRefusal({ id, status }))
-  if (!(await hasFeature(db, host_id, 'networks')))
-    throw fail('network_unavailable', 'Machines here have no network of their own')
+  demandFeature(row, 'networks', fail)
   // Every port of an address of its own leads to the machine already.
   if (ipv4 !== null) return portView({ ...input, publicPort: input.port }, ssh_host)
   const { ports } = await networkOf(db, id)

@@ -1,6 +1,6 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
-import { hasFeature } from '../../hosts/host-store.ts'
+import { demandFeature } from '../machine/demand-feature.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps } from '../machine/vps-store.ts'
 import { RECONCILE_VPS } from '../topics.ts'
@@ -10,10 +10,10 @@ import { firewallView, hasNetwork } from './network-view.ts'
 /** Writes down what is wanted; the reconciler makes it so. */
 export const setFirewall: Handler<'setFirewall'> = async ({ input, db, fail }) => {
   const id = input.service_id
-  const { status, host_id } = await lockVps(db, id)
+  const row = await lockVps(db, id)
+  const { status } = row
   if (!hasNetwork(status)) throw fail('service_busy', ...stateRefusal({ id: input.service_id, status }))
-  if (!(await hasFeature(db, host_id, 'networks')))
-    throw fail('network_unavailable', 'Machines here have no network of their own')
+  demandFeature(row, 'networks', fail)
   await setFirewallOf(db, id, {
     defaultIn: input.default_in,
     defaultOut: input.default_out,

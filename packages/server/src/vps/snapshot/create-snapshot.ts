@@ -1,5 +1,6 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { demandFeature } from '../machine/demand-feature.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { snapshotView } from './snapshot-view.ts'
 import { lockForSnapshots } from './want-change.ts'
@@ -11,6 +12,7 @@ const WITHOUT_A_PLAN = 2
 export const createSnapshot: Handler<'createSnapshot'> = async ({ input, db, services, fail }) => {
   const id = input.service_id
   const { vps, kept } = await lockForSnapshots(db, id)
+  if (input.include_memory) demandFeature(vps, 'memory_snapshots', fail)
   const plan = services.catalog.plans.find(({ slug }) => slug === vps.product)
   const most = plan?.snapshots ?? WITHOUT_A_PLAN
   if (kept >= most)
