@@ -12,18 +12,26 @@ interface Size {
 }
 
 const REGIONS = ['east', 'west']
-/** A host has the second system, or has not; machines there have networks of their own, or have not. */
+/** A host has the second system, ports for machines, and addresses for them, or lacks some of these. */
 const IMAGES = [['debian-12'], ['debian-12', 'debian-13']]
 const OS_IDS = { 'debian-12': 1, 'debian-13': 2 }
-const PLANS = { nano: 512, micro: 1024 }
+const PLANS = {
+  nano: { memoryMb: 512, network: 'nat' },
+  micro: { memoryMb: 1024, network: 'nat' },
+  'micro-ip': { memoryMb: 1024, network: 'dedicated' },
+} as const
+/** How many addresses a host has, where it has any. */
+const ADDRESSES = 6
 const MOST_AT_ONCE = 12
 const DAY_MS = 86_400_000
 
+/** The addresses of each host, which no other host has. */
+const rangeOf = (host: number) => ({ from: `198.18.${host}.1`, to: `198.18.${host}.${ADDRESSES}` })
+
 /**
  * Orders at random, alone and many at once, on hosts that die, drain, come back, fill up and lose machines at random, beside
- * processes that are killed in the middle of what they do. After each step no place
- * is given twice and no host beyond what it has; an order alone is refused only when no host could take it; at the end no machine
- * is left that belongs to no VPS.
+ * processes that are killed in the middle of what they do. After each step no place is given twice and no host beyond what it
+ * has; an order alone is refused only when no host could take it; at the end no machine is left that belongs to no VPS.
  */
 export function placementSuite({ orders, hosts }: Size): void {
   const seed = Number(process.env.COINRACK_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -42,7 +50,12 @@ export function placementSuite({ orders, hosts }: Size): void {
 
   beforeAll(async () => {
     service = await startTestService({
-      env: { COINRACK_RATE_ORDERS: '1000000/min', COINRACK_RATE_DEFAULT: '1000000/min' },
+      env: {
+        COINRACK_RATE_ORDERS: '1000000/min',
+        COINRACK_RATE_DEFAULT: '1000000/min',
+        // Plans with an address are sold.
+        COINRACK_ADDRESS_POOL: '198.18.0.0/29',
+      },
       driver: { capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } },
       hosts: Array.from({ length: hosts }, (_, index) => ({
         id: `host-${index}`,
@@ -50,8 +63,9 @@ export function placementSuite({ orders, hosts }: Size): void {
         driver: {
           capacity: { vcpus: 64, memoryMb: 512 * (4 + below(40)), diskGb: 100_000 },
           images: oneOf(IMAGES).map((slug) => ({ slug, state: 'ready' as const })),
-          features: { networks: below(2) === 0 },
+          features: { networks: below(2) === 0, portForwarding: below(4) > 0 },
         },
+        network: { addressPool: [rangeOf(index)] },
       })),
     })
     token = (await service.customer(10_000_000_000n)).token
@@ -78,7 +92,7 @@ export function placementSuite({ orders, hosts }: Size): void {
     ]
     const body = { product: plan, os_id: OS_IDS[image], ...(region && { region }) }
     const place = async () => service.ask('POST', '/orders', { token, body })
-    return { image, region, memoryMb: PLANS[plan], place }
+    return { image, region, ...PLANS[plan], place }
   }
 
   /** Whether some host could take it: counted anew, of what the hosts themselves say. */
@@ -86,15 +100,20 @@ export function placementSuite({ orders, hosts }: Size): void {
     image,
     region,
     memoryMb,
+    network,
   }: Awaited<ReturnType<typeof order>>): Promise<boolean> {
     const taken = await takenOfHosts()
+    const addresses = await addressesOfHosts()
     const draining = new Set(
       (await rows<{ id: string }>(`select id from host where state = 'draining'`)).map(({ id }) => id),
     )
     for (const host of service.fakeHosts.values()) {
       if (draining.has(host.id) || isDead.has(host.id) || (region && host.region !== region)) continue
-      const { images } = await host.driver.inventory()
+      const { images, features } = await host.driver.inventory()
       if (!images.some(({ slug }) => slug === image)) continue
+      if (network === 'nat' && !features.portForwarding) continue
+      if (network === 'dedicated' && (!features.networks || (addresses.get(host.id) ?? 0) === ADDRESSES))
+        continue
       if ((taken.get(host.id) ?? 0) + memoryMb <= capacities.get(host.id)!) return true
     }
     return false
@@ -109,6 +128,16 @@ export function placementSuite({ orders, hosts }: Size): void {
       ).map(({ host_id, memory_mb }) => [host_id, memory_mb]),
     )
 
+  /** How many addresses of each host are taken. */
+  const addressesOfHosts = async () =>
+    new Map(
+      (
+        await rows<{ host_id: string; taken: number }>(
+          'select host_id, count(*)::int as taken from vps where machine_gone_at is null and ipv4 is not null group by 1',
+        )
+      ).map(({ host_id, taken }) => [host_id, taken]),
+    )
+
   async function expectPlaces() {
     const taken = await takenOfHosts()
     for (const [id, memoryMb] of taken) {
@@ -116,7 +145,7 @@ export function placementSuite({ orders, hosts }: Size): void {
     }
     expect(
       await rows(
-        'select host_id, ssh_port from vps where machine_gone_at is null group by 1, 2 having count(*) > 1',
+        'select host_id, ssh_host, ssh_port from vps where machine_gone_at is null group by 1, 2, 3 having count(*) > 1',
       ),
     ).toEqual([])
     const wrong = (

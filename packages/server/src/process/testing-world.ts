@@ -35,7 +35,7 @@ import { type FakeHost, fakeHost } from '../hosts/testing.ts'
 import { invoicing } from '../payments/invoicing.ts'
 import { atMostEvery } from '../platform/at-most-every.ts'
 import { createHashing } from '../platform/hashing.ts'
-import { LOCAL_HOST } from '../platform/machine-host.ts'
+import { type HostNetwork, LOCAL_HOST } from '../platform/machine-host.ts'
 import type { Mail, Mailer } from '../platform/mailer.ts'
 import { createReceiptKey } from '../platform/receipt-key.ts'
 import type { ReverseDns } from '../platform/reverse-dns.ts'
@@ -81,7 +81,12 @@ export interface WorldOptions {
   /** Options of the fake driver. */
   driver?: Partial<FakeDriverOptions>
   /** Besides the local one; each has an address of its own. */
-  hosts?: { id: string; region: string; driver?: Partial<FakeDriverOptions> }[]
+  hosts?: {
+    id: string
+    region: string
+    driver?: Partial<FakeDriverOptions>
+    network?: Partial<HostNetwork>
+  }[]
   /** Options of the fake runtime; false: this host runs no sandboxes. */
   sandboxes?: Partial<FakeRuntimeOptions> | false
   /** How long a request waits for others to derive their keys. */
@@ -115,9 +120,9 @@ export async function createTestWorld(
     { clock, ...options.driver },
     guestFolder,
   )
-  const others = (options.hosts ?? []).map(({ driver, ...host }, index) =>
+  const others = (options.hosts ?? []).map(({ driver, network, ...host }, index) =>
     fakeHost(
-      { ...host, network: { ...config, publicIp: `192.0.2.${index + 1}` } },
+      { ...host, network: { ...config, publicIp: `192.0.2.${index + 1}`, ...network } },
       { clock, ...driver },
       guestFolder,
     ),
