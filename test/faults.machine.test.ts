@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { guestAt, isFirstBootPending, runningPid } from '@coinrack/compute/machine/guest.ts'
+import { guestAt, isFirstBootPending, runningPid } from '@coinrack/compute/machine/machine.ts'
 import { withMonitor } from '@coinrack/compute/machine/monitor.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import type { Client } from '@coinrack/sdk/index.ts'

@@ -5,7 +5,7 @@ import { makeSpec } from '../testing.ts'
 import { createFakeConsole } from './console.ts'
 import { allFeatures, createFakeDriver } from './driver.ts'
 import { createFakeGuestChannel } from './guest-channel.ts'
-import { createFakeKeptDisks } from './kept-disks.ts'
+import { createFakeKeptDisks } from './retained-disks.ts'
 import { createFakeSnapshots } from './snapshots.ts'
 
 const reachedAt = (addresses: OwnAddresses) => ({

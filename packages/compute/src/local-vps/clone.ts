@@ -9,7 +9,7 @@ import {
   INHERITED_STATE,
   type StartOptions,
   startGuest,
-} from '../machine/guest.ts'
+} from '../machine/machine.ts'
 import { withMonitor } from '../machine/monitor.ts'
 import { ignoreShared } from '../machine/saving.ts'
 import type { Template } from '../machine/template-store.ts'

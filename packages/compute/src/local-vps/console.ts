@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import type { Guest } from '../machine/guest.ts'
 import { connectToGuest } from '../machine/guest-socket.ts'
+import type { Guest } from '../machine/machine.ts'
 import type { VpsConsole } from '../ports/console.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 

@@ -14,6 +14,10 @@ import { createControlGroups, DEFAULT_PARENT } from '../machine/control-groups/c
 import { type DiskLimits, defaultDiskLimits } from '../machine/control-groups/limits.ts'
 import { diskSizeGb, growDisk } from '../machine/disk.ts'
 import { goOnWithRoom } from '../machine/full-disk.ts'
+import { hostAcceleration } from '../machine/host-acceleration.ts'
+import { listMachines, whileRoomLasts } from '../machine/host-capacity.ts'
+import { hostClockOptions } from '../machine/host-clock.ts'
+import { createJail, rightsFor } from '../machine/jail.ts'
 import {
   bootChangeOf,
   checkDataFolder,
@@ -35,11 +39,7 @@ import {
   writeChangeSeed,
   writeNetworkPolicy,
   writeRecord,
-} from '../machine/guest.ts'
-import { hostAcceleration } from '../machine/host-acceleration.ts'
-import { listMachines, whileRoomLasts } from '../machine/host-capacity.ts'
-import { hostClockOptions } from '../machine/host-clock.ts'
-import { createJail, rightsFor } from '../machine/jail.ts'
+} from '../machine/machine.ts'
 import { isMachineId } from '../machine/machine-id.ts'
 import { createMachineUsers, defaultUserIds, giveFolder, type UserIds } from '../machine/machine-users.ts'
 import { measureDisk, measureProcess } from '../machine/measure.ts'
@@ -47,17 +47,17 @@ import { createMachineNetworks } from '../network/machine-networks.ts'
 import { defaultEgress, type EgressPolicy } from '../network/machine-ruleset.ts'
 import type { AddressRouting } from '../network/own-addresses.ts'
 import type { VpsConsole } from '../ports/console.ts'
-import type { KeptDisks } from '../ports/kept-disks.ts'
 import { checkPolicy, openPolicy } from '../ports/network-policy.ts'
+import type { KeptDisks } from '../ports/retained-disks.ts'
 import type { VpsSnapshots } from '../ports/snapshot.ts'
 import { DriverError, type VpsDriver, type VpsObservation } from '../ports/vps-driver.ts'
 import { createQemuConsole } from './console.ts'
 import { hostInventory } from './host-inventory.ts'
-import { createQemuKeptDisks } from './kept-disks.ts'
 import { createMachineMaker, type MachineMaker, type MachineMakerOptions } from './machine-maker.ts'
 import { networkSpecOf, unsupported } from './network-spec.ts'
 import { powerActions } from './power-actions.ts'
 import { rescueArranger } from './rescue.ts'
+import { createQemuKeptDisks } from './retained-disks.ts'
 import { makeChangeSeed } from './seed.ts'
 import { createQemuSnapshots } from './snapshots.ts'
 import { checkBootChange, checkSpec } from './spec.ts'

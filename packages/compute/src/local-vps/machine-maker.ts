@@ -8,6 +8,7 @@ import pLimit from 'p-limit'
 import { type DiskImages, isOwn, type OwnImage } from '../images/disk-images.ts'
 import type { GuestNetwork } from '../machine/command-line.ts'
 import { keepBaseDisk, makeDisk } from '../machine/disk.ts'
+import { refuseWhenFull } from '../machine/host-capacity.ts'
 import {
   type Guest,
   type GuestRecord,
@@ -15,8 +16,7 @@ import {
   type StartOptions,
   writeRecord,
   writeSeedOnce,
-} from '../machine/guest.ts'
-import { refuseWhenFull } from '../machine/host-capacity.ts'
+} from '../machine/machine.ts'
 import { makeFolder } from '../machine/machine-users.ts'
 import { createTemplateStore, type Template } from '../machine/template-store.ts'
 import type { VpsSpec } from '../ports/vps-driver.ts'

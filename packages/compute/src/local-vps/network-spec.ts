@@ -1,5 +1,5 @@
 import { macAddress } from '../machine/command-line.ts'
-import { type Guest, type GuestRecord, readNetworkPolicy } from '../machine/guest.ts'
+import { type Guest, type GuestRecord, readNetworkPolicy } from '../machine/machine.ts'
 import type { NetworkSpec } from '../network/machine-networks.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 import { listenAddress } from './ssh-banner.ts'

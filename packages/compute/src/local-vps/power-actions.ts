@@ -1,4 +1,4 @@
-import { cutPower, type Guest, resetGuest, runningPid, stopGuest, writeBoot } from '../machine/guest.ts'
+import { cutPower, type Guest, resetGuest, runningPid, stopGuest, writeBoot } from '../machine/machine.ts'
 import type { PowerAction } from '../ports/vps-driver.ts'
 
 type Act = (guest: Guest, boot?: number) => Promise<void>

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Guest, isFirstBootPending } from '../machine/guest.ts'
+import { type Guest, isFirstBootPending } from '../machine/machine.ts'
 import type { SshAddress } from '../ports/vps-driver.ts'
 import { answersSsh } from './ssh-banner.ts'
 

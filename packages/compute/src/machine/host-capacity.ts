@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { CommandError } from '@coinrack/host/run-command.ts'
 import { DriverError, type VpsCapacity } from '../ports/vps-driver.ts'
 import { allocatedBytes } from './disk.ts'
-import { guestAt } from './guest.ts'
+import { guestAt } from './machine.ts'
 import { isMachineId } from './machine-id.ts'
 
 const GIB = 1024 ** 3

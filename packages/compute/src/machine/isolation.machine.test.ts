@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createQemuDriver, type QemuDriver } from '../local-vps/driver.ts'
 import { makeSpec } from '../testing.ts'
 import { DEFAULT_PARENT, groupFolders } from './control-groups/control-groups.ts'
-import { type Guest, guestAt, runningPid } from './guest.ts'
+import { type Guest, guestAt, runningPid } from './machine.ts'
 import { groupsOfDevice, KVM } from './machine-users.ts'
 
 /** Two real machines that need not boot: what the process of one can do to the other, and to the host. */

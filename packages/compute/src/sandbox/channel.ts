@@ -14,9 +14,9 @@ import type {
 import { SandboxError } from '../ports/sandbox-runtime.ts'
 import { isEnvironment } from '../ports/sandbox-spec.ts'
 import { list, number, object } from './agent-answer.ts'
+import type { GuestLink } from './agent-session.ts'
 import { createGuestFiles } from './files.ts'
-import type { GuestLink } from './guest-link.ts'
-import type { Message } from './link-frames.ts'
+import type { Message } from './session-frames.ts'
 
 /** What a task or context may be called. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/

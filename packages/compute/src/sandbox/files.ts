@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { FileEvent, FileInfo, SandboxFiles } from '../ports/sandbox-channel.ts'
 import { SandboxError } from '../ports/sandbox-runtime.ts'
 import { list, number, object } from './agent-answer.ts'
-import type { GuestLink } from './guest-link.ts'
+import type { GuestLink } from './agent-session.ts'
 
 /** What the agent says about a file, or a folder of them. */
 const LINE_BYTES = 16 * 1024 ** 2

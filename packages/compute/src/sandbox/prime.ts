@@ -1,4 +1,4 @@
-import type { GuestLink } from './guest-link.ts'
+import type { GuestLink } from './agent-session.ts'
 import type { SandboxTemplate } from './image/recipes.ts'
 
 /**

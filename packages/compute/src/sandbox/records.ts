@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Guest, lastWords } from '../machine/guest.ts'
+import { type Guest, lastWords } from '../machine/machine.ts'
 import type { SandboxObservation, SandboxSpec } from '../ports/sandbox-runtime.ts'
-import { machineAt } from './machine.ts'
+import { machineAt } from './sandbox-machine.ts'
 import type { SavedState } from './saved-state.ts'
 
 /** What is kept of a machine in its folder, beside its disk. */

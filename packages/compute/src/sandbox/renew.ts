@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { macAddress } from '../machine/command-line.ts'
-import type { GuestLink } from './guest-link.ts'
+import type { GuestLink } from './agent-session.ts'
 
 /** Of randomness, as much as the kernel of a machine takes at once. */
 const SEED_BYTES = 64

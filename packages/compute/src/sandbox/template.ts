@@ -9,8 +9,8 @@ import { bootAndSave, finishTemplate, sha256, type TemplateOptions } from '../ma
 import type { CodeLanguage } from '../ports/sandbox-channel.ts'
 import type { SandboxSize } from '../ports/sandbox-runtime.ts'
 import { withAgent } from './agent-files.ts'
+import { type GuestLink, openLink } from './agent-session.ts'
 import { sandboxArguments, sandboxFiles } from './command-line.ts'
-import { type GuestLink, openLink } from './guest-link.ts'
 import { prime } from './prime.ts'
 import { renew } from './renew.ts'
 

@@ -1,5 +1,5 @@
 import { scopes } from '@coinrack/contract/tokens.ts'
-import type { WalletAccounts } from '../platform/seams.ts'
+import type { WalletAccounts } from '../platform/slice-ports.ts'
 import { accountById } from './account-store.ts'
 import { createAccount } from './create-account.ts'
 import { openSession } from './open-session.ts'

@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from '../database/transaction.ts'
-import type { Wallet } from '../platform/seams.ts'
+import type { Wallet } from '../platform/slice-ports.ts'
 
 /** The account of a wallet; undefined when it has none. */
 export async function accountOfWallet(

@@ -2,8 +2,8 @@ import { hostImages } from '../hosts/host-images.ts'
 import { offerNow } from '../hosts/place-machine.ts'
 import { regionsOf } from '../platform/machine-host.ts'
 import { offeredAmong } from '../platform/os-images.ts'
-import type { OfferedPlan } from '../platform/seams.ts'
 import type { Services } from '../platform/services.ts'
+import type { OfferedPlan } from '../platform/slice-ports.ts'
 
 /** How old an offer may be that is shown. An order looks for itself. */
 export const OFFER_MS = 1_000

@@ -1,7 +1,7 @@
 import type { Handler } from '../dispatch/handler.ts'
 import { sha256 } from '../platform/sealer.ts'
 import { takeInvitation } from './delegation-store.ts'
-import { tellBoth } from './tell-both.ts'
+import { tellBoth } from './notify-both.ts'
 
 export const acceptDelegation: Handler<'acceptDelegation'> = async ({
   input,

@@ -1,7 +1,7 @@
 import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../platform/services.ts'
 import { expiredDelegations, markExpiryTold } from './delegation-store.ts'
-import { tellBoth } from './tell-both.ts'
+import { tellBoth } from './notify-both.ts'
 
 /**
  * Tells owner and delegate of rights that ended by themselves, once. They ended at their time, whether or not this ran.

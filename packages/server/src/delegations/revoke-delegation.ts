@@ -1,7 +1,7 @@
 import { announce } from '../database/changes.ts'
 import type { Handler } from '../dispatch/handler.ts'
 import { revoke } from './delegation-store.ts'
-import { tellBoth } from './tell-both.ts'
+import { tellBoth } from './notify-both.ts'
 
 export const revokeDelegation: Handler<'revokeDelegation'> = async ({ input, db, services }) => {
   const { delegation_id } = input

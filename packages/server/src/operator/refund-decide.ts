@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, parseAbi } from 'viem'
 import { inTransaction } from '../database/transaction.ts'
 import { endRefund } from '../payments/refunds/end-refund.ts'
+import { tellRefund } from '../payments/refunds/notify-refund.ts'
 import {
   approveRefundRow,
   lockRefund,
@@ -8,7 +9,6 @@ import {
   type RefundRow,
   refundById,
 } from '../payments/refunds/refund-store.ts'
-import { tellRefund } from '../payments/refunds/tell-refund.ts'
 import { demandProvenBackup } from './backup/proven-backup.ts'
 import { type Command, type Operator, RefusedError } from './command.ts'
 import { chainNamed } from './treasury/chain-named.ts'

@@ -6,6 +6,7 @@ import { viemChain } from '../chain/viem-chain.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { lockBalance } from '../ledger/balance.ts'
 import { payOutHold } from '../ledger/hold.ts'
+import { tellRefund } from '../payments/refunds/notify-refund.ts'
 import {
   lockRefund,
   markRefundSent,
@@ -14,7 +15,6 @@ import {
   type RefundRow,
   refundById,
 } from '../payments/refunds/refund-store.ts'
-import { tellRefund } from '../payments/refunds/tell-refund.ts'
 import { type Command, RefusedError } from './command.ts'
 import { chainNamed } from './treasury/chain-named.ts'
 

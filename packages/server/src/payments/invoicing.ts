@@ -1,4 +1,4 @@
-import type { Invoicing } from '../platform/seams.ts'
+import type { Invoicing } from '../platform/slice-ports.ts'
 import { createOrderInvoice, createRenewalInvoice } from './create-invoice.ts'
 import { toBePaid } from './invoice-state.ts'
 import { closeInvoice, invoiceById, lockInvoice, unpaidRenewal } from './invoice-store.ts'

@@ -1,6 +1,6 @@
 import type { Chain, TransferLog } from '../chain/chain-port.ts'
 import { payerAt } from '../chain/wallet-that-signed.ts'
-import type { Wallet } from '../platform/seams.ts'
+import type { Wallet } from '../platform/slice-ports.ts'
 import type { DepositAddress, KnownAddresses } from './deposit-address-store.ts'
 
 /** Micro-dollars. Nobody pays a billion dollars: such a log is a token gone wrong. */

@@ -1,7 +1,7 @@
 import { decideConfirmation } from '../chain/confirmation-policy.ts'
 import type { Queryable } from '../database/transaction.ts'
-import type { InvoiceView } from '../platform/seams.ts'
 import type { Services } from '../platform/services.ts'
+import type { InvoiceView } from '../platform/slice-ports.ts'
 import { type DepositWithHeights, depositsOfInvoices, earlyCredits } from './deposit-store.ts'
 import { statusOf, toBePaid } from './invoice-state.ts'
 import type { Invoice } from './invoice-store.ts'

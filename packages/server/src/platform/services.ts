@@ -15,7 +15,7 @@ import type { Mailer } from './mailer.ts'
 import type { ReceiptKey } from './receipt-key.ts'
 import type { ReverseDns } from './reverse-dns.ts'
 import type { Sealer } from './sealer.ts'
-import type { Invoicing, OfferedPlan, Ordering, Sandboxing, SshKeys, WalletAccounts } from './seams.ts'
+import type { Invoicing, OfferedPlan, Ordering, Sandboxing, SshKeys, WalletAccounts } from './slice-ports.ts'
 
 export interface Clock {
   now(): Date

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { removeGroup } from '@coinrack/compute/machine/control-groups/control-groups.ts'
-import { type Guest, guestAt, stopGuest } from '@coinrack/compute/machine/guest.ts'
+import { type Guest, guestAt, stopGuest } from '@coinrack/compute/machine/machine.ts'
 import { removeNetwork } from '@coinrack/compute/network/machine-networks.ts'
 import { adoptDetached, stopDetached } from '@coinrack/host/detached-process.ts'
 import { type Config, ConfigError, loadConfig } from '../config/config.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { FakeConsole } from '@coinrack/compute/fake/console.ts'
 import type { FakeDriver, FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
 import type { FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
-import type { FakeKeptDisks } from '@coinrack/compute/fake/kept-disks.ts'
+import type { FakeKeptDisks } from '@coinrack/compute/fake/retained-disks.ts'
 import { createFakeSandboxChannel, type FakeSandboxChannel } from '@coinrack/compute/fake/sandbox-channel.ts'
 import {
   createFakeRuntime,

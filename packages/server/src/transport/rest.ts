@@ -5,9 +5,9 @@ import type { Answer, Dispatch } from '../dispatch/dispatch.ts'
 import type { OutputStream } from '../dispatch/handler.ts'
 import { OperationError } from '../platform/errors.ts'
 import { streamAnswer, wantsStream } from './output-stream.ts'
-import { needsSandboxes } from './pass-on.ts'
 import { paymentHeaders } from './payment-headers.ts'
 import { isPaymentScheme, paymentOfScheme } from './payment-scheme.ts'
+import { needsSandboxes } from './proxy-to-leader.ts'
 import { answerUnchanged, NO_STORE } from './unchanged.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { failureAnswer } from '../dispatch/failure-answer.ts'
 import { OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
-import { isStillSent } from './read-on.ts'
+import { isStillSent } from './lingering-close.ts'
 
 /** As Apache's `RequestReadTimeout body=20,MinRate=500`: so long, and a second more for each 500 bytes that came. */
 const FIRST_MS = 20_000

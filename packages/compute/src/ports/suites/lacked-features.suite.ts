@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VpsConsole } from '../console.ts'
 import type { GuestChannel, GuestError } from '../guest-channel.ts'
-import type { KeptDisks } from '../kept-disks.ts'
 import { type FirewallRule, openPolicy } from '../network-policy.ts'
+import type { KeptDisks } from '../retained-disks.ts'
 import type { VpsSnapshots } from '../snapshot.ts'
 import type { DriverError, HostFeatures, OwnAddresses, VpsDriver, VpsSpec } from '../vps-driver.ts'
 

@@ -1,4 +1,4 @@
-"""The frames that agent and service exchange over the machine's serial port; see link-frames.ts for the other end.
+"""The frames that agent and service exchange over the machine's serial port; see session-frames.ts for the other end.
 
 A frame is a header and up to 64 KiB: magic, type, flags, stream, length, CRC-32 of all but itself. After a break the
 reader skips to the next frame whose sum is right, so half a frame harms nothing but itself.

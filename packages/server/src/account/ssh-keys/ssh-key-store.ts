@@ -1,7 +1,7 @@
 import type { SshKey } from '@coinrack/contract/ssh-keys.ts'
 import type { z } from 'zod'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
-import type { SshKeys } from '../../platform/seams.ts'
+import type { SshKeys } from '../../platform/slice-ports.ts'
 
 export interface SshKeyRow {
   id: string

@@ -1,8 +1,8 @@
 import type { Transaction } from '../../database/transaction.ts'
 import { releaseHold } from '../../ledger/hold.ts'
 import type { Services } from '../../platform/services.ts'
+import { tellRefund } from './notify-refund.ts'
 import { closeRefundRow, type RefundRow, refundById } from './refund-store.ts'
-import { tellRefund } from './tell-refund.ts'
 
 /** Closes a refund that is not paid: what it held is on the balance again, and the account is told. It has to be locked. */
 export async function endRefund(

@@ -8,10 +8,10 @@ import { lockBalance } from '../../ledger/balance.ts'
 import { placeHold } from '../../ledger/hold.ts'
 import { findPayee } from './find-payee.ts'
 import { SIGNED_MS } from './get-refund-terms.ts'
+import { tellRefund } from './notify-refund.ts'
 import { earlierRefund, insertRefund, refundById, refundView } from './refund-store.ts'
 import { isSigned } from './refund-typed-data.ts'
 import { refundableOf } from './refundable.ts'
-import { tellRefund } from './tell-refund.ts'
 
 const LEAST = 1_000_000n
 /** How long ago the mailbox may have been proven. */

@@ -1,5 +1,5 @@
 import { meteredCost } from '@coinrack/money/index.ts'
-import type { Sandboxing } from '../../platform/seams.ts'
+import type { Sandboxing } from '../../platform/slice-ports.ts'
 import { askHost } from './ask-host.ts'
 import { chooseNetwork } from './choose-network.ts'
 import { chooseTariff, sizeOf } from './choose-size.ts'

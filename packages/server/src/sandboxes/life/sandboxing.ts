@@ -1,5 +1,5 @@
 import type { Running } from '@coinrack/money/index.ts'
-import type { Sandboxing } from '../../platform/seams.ts'
+import type { Sandboxing } from '../../platform/slice-ports.ts'
 import { createSandbox } from './create-sandbox.ts'
 import { priceOfSandbox } from './price-of-sandbox.ts'
 import { sandboxById } from './sandbox-store.ts'

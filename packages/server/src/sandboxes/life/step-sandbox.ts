@@ -10,11 +10,11 @@ import { inTransaction, type Transaction } from '../../database/transaction.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import type { Services } from '../../platform/services.ts'
 import { type Seen, settleAccounts } from '../meter/settle-accounts.ts'
+import { tellEnded, tellPaused, tellStarted } from './notify-sandbox.ts'
 import { sandboxesOf } from './placement.ts'
 import { planSandbox, type Step } from './plan-sandbox.ts'
 import { networkOf, specOf } from './sandbox-spec.ts'
 import { keepPaused, type SandboxRow, sandboxById, updateSandbox } from './sandbox-store.ts'
-import { tellEnded, tellPaused, tellStarted } from './tell-sandbox.ts'
 
 /** After so many failures of one thing it is given up. */
 const MOST_ATTEMPTS = 3

@@ -10,9 +10,9 @@ import { orderById } from '../orders/order-store.ts'
 import { updateBilling } from './billing-store.ts'
 import { chargePeriods } from './charge-periods.ts'
 import { cyclePrice } from './cycle-price.ts'
+import { type Coverage, tellOwner } from './notify-owner.ts'
 import { openRenewalInvoice } from './renewal-invoice.ts'
 import { endVps, releaseVps, resumeVps, suspendVps } from './suspend-vps.ts'
-import { type Coverage, tellOwner } from './tell-owner.ts'
 
 /** Steps of one VPS in one pass: hours of three weeks that are charged after the service was away. */
 const MOST_STEPS = 500

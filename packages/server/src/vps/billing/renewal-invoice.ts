@@ -1,7 +1,7 @@
 import { graceEnd } from '@coinrack/money/index.ts'
 import type { Transaction } from '../../database/transaction.ts'
-import type { InvoiceView } from '../../platform/seams.ts'
 import type { Services } from '../../platform/services.ts'
+import type { InvoiceView } from '../../platform/slice-ports.ts'
 import type { VpsRow } from '../machine/vps-store.ts'
 import { cyclePrice } from './cycle-price.ts'
 

@@ -1,9 +1,9 @@
 import { announce } from '../../database/changes.ts'
 import type { Transaction } from '../../database/transaction.ts'
-import type { InvoiceView } from '../../platform/seams.ts'
 import type { Services } from '../../platform/services.ts'
+import type { InvoiceView } from '../../platform/slice-ports.ts'
 import { giveUpMachine, releaseMachine, suspendMachine } from '../machine/machine-store.ts'
-import { tellChange } from '../machine/tell-change.ts'
+import { tellChange } from '../machine/notify-change.ts'
 import type { VpsRow } from '../machine/vps-store.ts'
 import { settleWork } from '../machine/work-store.ts'
 import { setOrderStatus } from '../orders/order-store.ts'
@@ -11,7 +11,7 @@ import { keepDisk } from '../snapshot/keep-disk.ts'
 import { RECONCILE_VPS } from '../topics.ts'
 import { updateBilling } from './billing-store.ts'
 import { chargePeriods, type PeriodCharge } from './charge-periods.ts'
-import { type Coverage, tellOwner } from './tell-owner.ts'
+import { type Coverage, tellOwner } from './notify-owner.ts'
 
 /** The paid time is over: the machine is powered off, and kept for a while. What its owner wants of it stays. */
 export async function suspendVps(

@@ -10,7 +10,7 @@ import { insertPeriods } from '../billing/period-store.ts'
 import { endOrder } from '../orders/fail-order.ts'
 import { orderById, setOrderStatus } from '../orders/order-store.ts'
 import { giveUpMachine, updateMachine } from './machine-store.ts'
-import { tellChange } from './tell-change.ts'
+import { tellChange } from './notify-change.ts'
 import { lockVps } from './vps-store.ts'
 
 /** Charges an order whose machine answered by SSH, once: the paid period begins now. */

@@ -1,7 +1,7 @@
 import type { Handler } from '../../dispatch/handler.ts'
 import type { Metrics } from '../../dispatch/read-models.ts'
 import { takeRootPassword } from './machine-store.ts'
-import { type ShownVps, shownVps } from './shown-vps.ts'
+import { type ShownVps, shownVps } from './read-model.ts'
 import { vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 

@@ -2,7 +2,7 @@ import type { Vps } from '@coinrack/contract/vps.ts'
 import type { z } from 'zod'
 import { shownFeatures } from '../../hosts/features.ts'
 import { cyclePrice } from '../billing/cycle-price.ts'
-import type { ShownVps } from './shown-vps.ts'
+import type { ShownVps } from './read-model.ts'
 
 const SSH_USER = 'root'
 

@@ -2,8 +2,8 @@ import { formatUsd } from '@coinrack/contract/wire.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import { queueMail } from '../../platform/queue-mail.ts'
 import { recordEvent } from '../../platform/record-event.ts'
-import type { Ordering } from '../../platform/seams.ts'
 import type { Services } from '../../platform/services.ts'
+import type { Ordering } from '../../platform/slice-ports.ts'
 import { lockOrder, type OrderRow, orderTotal, setOrderStatus } from './order-store.ts'
 
 /** Ends an order that becomes no machine, and tells its account why, by event and by mail. */

@@ -1,4 +1,4 @@
-import type { Ordering } from '../../platform/seams.ts'
+import type { Ordering } from '../../platform/slice-ports.ts'
 import { renewedService, renewService } from '../billing/renew-service.ts'
 import { renewFromBalance } from '../billing/renew-vps.ts'
 import { lockVps } from '../machine/vps-store.ts'

@@ -1,5 +1,5 @@
 import { announce } from '../../database/changes.ts'
-import type { Ordering } from '../../platform/seams.ts'
+import type { Ordering } from '../../platform/slice-ports.ts'
 import { RECONCILE_VPS } from '../topics.ts'
 import { demandRoom } from './find-room.ts'
 import { lockOrder, orderById } from './order-store.ts'

@@ -1,5 +1,5 @@
 import { balanceNow } from '../../ledger/balance-view.ts'
-import type { Ordering } from '../../platform/seams.ts'
+import type { Ordering } from '../../platform/slice-ports.ts'
 import { vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { orderById, orderView } from './order-store.ts'

@@ -1,4 +1,4 @@
-import type { Ordering } from '../../platform/seams.ts'
+import type { Ordering } from '../../platform/slice-ports.ts'
 import { newRootPassword } from '../machine/root-password.ts'
 
 /** Makes the password of a machine that may begin. */

@@ -1,7 +1,7 @@
 import type { Call } from '../../dispatch/handler.ts'
 import { hostImages } from '../../hosts/host-images.ts'
 import { OperationError } from '../../platform/errors.ts'
-import type { Ordering } from '../../platform/seams.ts'
+import type { Ordering } from '../../platform/slice-ports.ts'
 import { checkSshKey } from '../machine/check-ssh-key.ts'
 import { checkUserData } from '../machine/user-data.ts'
 import { checkImage, checkPlan, checkPrice } from './check-order.ts'

@@ -1,5 +1,5 @@
 import { periodsAfter, type Recurring } from '@coinrack/money/index.ts'
-import type { Ordering } from '../../platform/seams.ts'
+import type { Ordering } from '../../platform/slice-ports.ts'
 import { cyclePrice } from '../billing/cycle-price.ts'
 import type { VpsRow } from '../machine/vps-store.ts'
 

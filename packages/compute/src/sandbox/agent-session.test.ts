@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type GuestLink, openLink } from './guest-link.ts'
+import { type GuestLink, openLink } from './agent-session.ts'
 import {
   encodeFrame,
   encodeMessage,
@@ -13,8 +13,8 @@ import {
   FrameReader,
   FrameType,
   PAYLOAD_BYTES,
-} from './link-frames.ts'
-import { WINDOW } from './link-stream.ts'
+} from './session-frames.ts'
+import { WINDOW } from './session-stream.ts'
 
 /*
  * A guest that keeps to nothing: what it does costs its own link, and never more memory than the limits.

@@ -1,7 +1,7 @@
-import type { Guest } from '../machine/guest.ts'
 import { connectToGuest } from '../machine/guest-socket.ts'
+import type { Guest } from '../machine/machine.ts'
 import { SandboxError } from '../ports/sandbox-runtime.ts'
-import { type GuestLink, openLink } from './guest-link.ts'
+import { type GuestLink, openLink } from './agent-session.ts'
 
 const TIMEOUT_MS = 15_000
 /** An agent that broke its link has to wait, longer each time: its machine costs nobody but its owner. */

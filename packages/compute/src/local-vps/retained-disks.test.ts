@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { guestAt, writeRecord } from '../machine/guest.ts'
+import { guestAt, writeRecord } from '../machine/machine.ts'
 import { giveFolder, makeFolder } from '../machine/machine-users.ts'
 import { makeVpsId } from '../testing.ts'
-import { createQemuKeptDisks } from './kept-disks.ts'
+import { createQemuKeptDisks } from './retained-disks.ts'
 
 /** Of nobody else, and of no other run of these tests. */
 const number = 2_020_000_000 + (process.pid % 100_000)

@@ -4,14 +4,14 @@ import { stopDetached } from '@coinrack/host/detached-process.ts'
 import type { Verdict } from '../machine/acceleration.ts'
 import { macAddress } from '../machine/command-line.ts'
 import type { ControlGroups } from '../machine/control-groups/control-groups.ts'
-import type { Guest } from '../machine/guest.ts'
 import { type Jail, rightsFor } from '../machine/jail.ts'
+import type { Guest } from '../machine/machine.ts'
 import { giveFolder, type MachineUsers, makeFolder } from '../machine/machine-users.ts'
 import type { MachineNetworks } from '../network/machine-networks.ts'
 import { closedNetwork, openNetwork, type SandboxNetwork } from '../ports/sandbox-network.ts'
 import type { SandboxSize } from '../ports/sandbox-runtime.ts'
-import type { Around } from './machine.ts'
 import { namesAndPolicyOf } from './network.ts'
+import type { Around } from './sandbox-machine.ts'
 
 export interface SandboxWorldOptions {
   users: MachineUsers

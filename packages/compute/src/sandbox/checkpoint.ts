@@ -1,17 +1,17 @@
 import { rename, rm } from 'node:fs/promises'
 import { goOnWithRoom } from '../machine/full-disk.ts'
-import type { Guest } from '../machine/guest.ts'
 import { refuseWhenFull } from '../machine/host-capacity.ts'
+import type { Guest } from '../machine/machine.ts'
 import type { MachineUsers } from '../machine/machine-users.ts'
 import { withMonitor } from '../machine/monitor.ts'
 import { SandboxError } from '../ports/sandbox-runtime.ts'
+import type { Links } from './agent-sessions.ts'
 import { asSandboxError } from './failures.ts'
-import type { Links } from './links.ts'
-import { beginFromState, copySparsely } from './machine.ts'
+import type { SandboxWorld } from './host-resources.ts'
 import { identityOf, type Machine, type Records } from './records.ts'
 import { renew } from './renew.ts'
+import { beginFromState, copySparsely } from './sandbox-machine.ts'
 import { saveMachine, sumOf } from './saved-state.ts'
-import type { SandboxWorld } from './world.ts'
 
 export interface KeeperOptions {
   dataFolder: string

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { inTurn } from './in-turn.ts'
+import { inTurn } from './leader-lock.ts'
 
 let folder: string
 beforeEach(async () => {

@@ -9,7 +9,7 @@ import { setOrderStatus } from '../orders/order-store.ts'
 import { systemOfVps } from '../snapshot/kept-system.ts'
 import { forgetOwnSnapshots, setSnapshot, snapshotById } from '../snapshot/snapshot-store.ts'
 import { updateMachine } from './machine-store.ts'
-import { tellChange } from './tell-change.ts'
+import { tellChange } from './notify-change.ts'
 import { lockVps, type VpsRow } from './vps-store.ts'
 
 const DAMAGED = 'The snapshot cannot be read'

@@ -9,10 +9,10 @@ import {
   readRecord,
   runningPid,
   writeRecord,
-} from '../machine/guest.ts'
+} from '../machine/machine.ts'
 import { isMachineId } from '../machine/machine-id.ts'
 import { giveFolder, makeFolder, takeFolderBack } from '../machine/machine-users.ts'
-import type { KeptDisks } from '../ports/kept-disks.ts'
+import type { KeptDisks } from '../ports/retained-disks.ts'
 import type { SnapshotTaken } from '../ports/snapshot.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 import { freezeFileSystems } from './file-systems.ts'

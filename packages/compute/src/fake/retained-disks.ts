@@ -1,4 +1,4 @@
-import type { KeptDisks } from '../ports/kept-disks.ts'
+import type { KeptDisks } from '../ports/retained-disks.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 import { demandFeature, type FakeDriver, type FakeMachine } from './driver.ts'
 

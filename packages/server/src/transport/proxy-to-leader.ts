@@ -9,9 +9,9 @@ import { dataLayout } from '../data-folder/data-layout.ts'
 import { OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import { carryUpgrade } from './carry-upgrade.ts'
+import { isStillSent, readOn } from './lingering-close.ts'
 import { previewAddress } from './preview-address.ts'
 import { endToEnd } from './preview-heads.ts'
-import { isStillSent, readOn } from './read-on.ts'
 import type { Upgrade } from './upgrades.ts'
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream'
-import { FrameType, PAYLOAD_BYTES } from './link-frames.ts'
+import { FrameType, PAYLOAD_BYTES } from './session-frames.ts'
 
 /** What either end may send before the other has taken something. */
 export const WINDOW = 256 * 1024

@@ -7,16 +7,22 @@ import type { RunAs } from '@coinrack/host/as-user.ts'
 import pLimit from 'p-limit'
 import type { BuiltImage, ImageStore } from '../images/image-store.ts'
 import { diskSizeGb } from '../machine/disk.ts'
-import type { Guest } from '../machine/guest.ts'
 import { refuseWhenFull } from '../machine/host-capacity.ts'
+import type { Guest } from '../machine/machine.ts'
 import { withMonitor } from '../machine/monitor.ts'
 import { createTemplateStore } from '../machine/template-store.ts'
 import { closedNetwork } from '../ports/sandbox-network.ts'
 import { SandboxError, type SandboxSize, type SandboxSpec } from '../ports/sandbox-runtime.ts'
 import type { DriverError } from '../ports/vps-driver.ts'
+import type { Links } from './agent-sessions.ts'
 import { asSandboxError, sameSize } from './failures.ts'
+import type { SandboxWorld } from './host-resources.ts'
 import { sandboxTemplates } from './image/recipes.ts'
-import type { Links } from './links.ts'
+import { createPool } from './pool.ts'
+import { createPlaces } from './prepared-slots.ts'
+import { prime } from './prime.ts'
+import { identityOf, type Machine } from './records.ts'
+import { renew } from './renew.ts'
 import {
   type Around,
   type Begun,
@@ -25,15 +31,9 @@ import {
   beginFromState,
   copySparsely,
   machineAt,
-} from './machine.ts'
-import { createPlaces } from './places.ts'
-import { createPool } from './pool.ts'
-import { prime } from './prime.ts'
-import { identityOf, type Machine } from './records.ts'
-import { renew } from './renew.ts'
+} from './sandbox-machine.ts'
 import type { Snapshots } from './snapshots.ts'
 import { buildSandboxTemplate, type SandboxShape, sandboxTemplateKey } from './template.ts'
-import type { SandboxWorld } from './world.ts'
 
 export interface BeginningsOptions {
   dataFolder: string

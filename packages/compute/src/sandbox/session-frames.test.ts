@@ -8,7 +8,7 @@ import {
   FrameReader,
   FrameType,
   PAYLOAD_BYTES,
-} from './link-frames.ts'
+} from './session-frames.ts'
 
 /** Everything that is whole in the bytes. */
 function framesIn(...pieces: Buffer[]) {

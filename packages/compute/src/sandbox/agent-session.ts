@@ -11,8 +11,8 @@ import {
   FrameType,
   filler,
   type Message,
-} from './link-frames.ts'
-import { LinkStream, WINDOW } from './link-stream.ts'
+} from './session-frames.ts'
+import { LinkStream, WINDOW } from './session-stream.ts'
 
 /**
  * A session with the agent of one sandbox. What comes from there is believed in nothing: its size is bounded, and what

@@ -3,7 +3,7 @@ import { inTransaction } from '../database/transaction.ts'
 import { post } from '../ledger/post.ts'
 import { sendQueuedMail } from '../platform/queue-mail.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
-import { tellLowBalances } from './tell-low-balances.ts'
+import { tellLowBalances } from './notify-low-balances.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { Guest } from '../machine/guest.ts'
+import type { Guest } from '../machine/machine.ts'
 
 export interface PlacesOptions {
   /** Makes what machines run within, but for what depends on their size. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeVpsId } from '../../testing.ts'
-import type { KeptDisks } from '../kept-disks.ts'
+import type { KeptDisks } from '../retained-disks.ts'
 import type { DriverError, VpsDriver, VpsSpec } from '../vps-driver.ts'
 
 /** What the suite needs to know and do besides the port. */

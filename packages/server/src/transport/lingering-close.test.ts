@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { basePath } from '@coinrack/contract/index.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestService, type TestService } from '../process/testing.ts'
-import { readOnAfterAnswers } from './read-on.ts'
+import { readOnAfterAnswers } from './lingering-close.ts'
 import { createServer } from './server.ts'
 import { sendAll } from './testing.ts'
 

@@ -1,7 +1,7 @@
-import { keptDisksSuite } from '../ports/suites/kept-disks.suite.ts'
+import { keptDisksSuite } from '../ports/suites/retained-disks.suite.ts'
 import { makeSpec } from '../testing.ts'
 import { createFakeDriver } from './driver.ts'
-import { createFakeKeptDisks } from './kept-disks.ts'
+import { createFakeKeptDisks } from './retained-disks.ts'
 
 keptDisksSuite('fake', async () => {
   const driver = createFakeDriver({ clock: { now: () => new Date(0) } })

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { machineAt } from './machine.ts'
-import { createPlaces } from './places.ts'
+import { createPlaces } from './prepared-slots.ts'
+import { machineAt } from './sandbox-machine.ts'
 
 function makePlaces(most: number) {
   const there = new Set<string>()
