@@ -10,7 +10,7 @@ import { hostClockOptions } from '@coinrack/compute/machine/host-clock.ts'
 import { withAgent } from '@coinrack/compute/sandbox/agent-files.ts'
 import { sandboxArguments, sandboxFiles } from '@coinrack/compute/sandbox/command-line.ts'
 import { sandboxRecipes } from '@coinrack/compute/sandbox/image/recipes.ts'
-import { firstLink } from '@coinrack/compute/sandbox/template.ts'
+import { firstSession } from '@coinrack/compute/sandbox/template.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 
 /** The image that sandboxes of the template begin as. */
@@ -34,17 +34,17 @@ export async function bootByHand(image: BuiltImage, accelerator: Accelerator, me
   })
   const guest = spawn(QEMU, args, { cwd: folder, stdio: 'inherit' })
   try {
-    const link = await firstLink(join(folder, sandboxFiles.agent), () => {
+    const session = await firstSession(join(folder, sandboxFiles.agent), () => {
       if (guest.exitCode !== null) throw new Error(`QEMU ended with ${guest.exitCode}`)
     })
     const taskId = 'echo'
-    await link.call('tasks.start', { taskId, request: { run: { command: 'echo 1' } } })
+    await session.call('tasks.start', { taskId, request: { run: { command: 'echo 1' } } })
     for (;;) {
       const from = { stdout: 0, stderr: 0 }
-      const { head } = await link.call('tasks.read', { taskId, from, waitMs: 10_000 })
+      const { head } = await session.call('tasks.read', { taskId, from, waitMs: 10_000 })
       if (head.end) break
     }
-    link.close()
+    session.close()
     return performance.now() - begun
   } finally {
     guest.kill('SIGKILL')

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { guestAt, isFirstBootPending, runningPid } from '@coinrack/compute/machine/machine.ts'
+import { isFirstBootPending, machineAt, runningPid } from '@coinrack/compute/machine/machine.ts'
 import { withMonitor } from '@coinrack/compute/machine/monitor.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import type { Client } from '@coinrack/sdk/index.ts'
@@ -147,7 +147,7 @@ describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
     customer = await newCustomer(service, '10')
     const order = await customer.orderVps({ product: 'nano', os_id: DEBIAN_12, hostname: 'room' })
     id = order.service_id!
-    const guest = guestAt(`${DATA_FOLDER}/machines`, id)
+    const guest = machineAt(`${DATA_FOLDER}/machines`, id)
     const isBooted = async () =>
       existsSync(guest.seed) && !(await isFirstBootPending(guest)) && (await runningPid(guest)) !== undefined
     await vi.waitUntil(isBooted, { timeout: 420_000, interval: 20 })

@@ -76,7 +76,7 @@ export const control = {
     path: '/services/{id}/reinstall',
     summary: 'Reinstall a VPS',
     description:
-      'Wipes the disk of a VPS and installs the system of os_id. It needs confirm. With the feature kept_disks the old disk is kept for 24 hours as a snapshot (list_snapshots), without the snapshots inside it. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true. There is a new one-time root password.',
+      'Wipes the disk of a VPS and installs the system of os_id. It needs confirm. With the feature retained_disks the old disk, without its snapshots, is a snapshot (list_snapshots) for 24 hours. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true. There is a new one-time root password.',
     access: 'manage',
     rate: 'reinstalls',
     resource: 'service',

@@ -7,7 +7,7 @@ export const vpsFeatures = [
   'ipv6',
   'memory_snapshots',
   /** The disk is kept for a while when the VPS is cancelled or reinstalled. */
-  'kept_disks',
+  'retained_disks',
   'serial_console',
   'screen',
   'rescue',

@@ -215,7 +215,7 @@ export const vps = {
     path: '/services/{id}/cancel',
     summary: 'Cancel a VPS',
     description:
-      "Cancels a VPS, by default at the end of its paid time. With mode immediate, which needs confirm, the VPS is gone now, the used time is charged at the hourly price and the rest is credited. With the feature kept_disks, restore_snapshot of the snapshot that list_snapshots shows brings it back for 24 hours, for a new month's price.",
+      "Cancels a VPS, by default at the end of its paid time. With mode immediate, which needs confirm, the VPS is gone now, the used time is charged at the hourly price and the rest is credited. With the feature retained_disks, restore_snapshot of the snapshot that list_snapshots shows brings it back for 24 hours, for a new month's price.",
     access: 'manage',
     rate: 'default',
     resource: 'service',

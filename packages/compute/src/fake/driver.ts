@@ -43,7 +43,7 @@ export const allFeatures: HostFeatures = {
   portForwarding: true,
   ipv6: true,
   memorySnapshots: true,
-  keptDisks: true,
+  retainedDisks: true,
   serialConsole: true,
   screen: true,
   rescue: true,

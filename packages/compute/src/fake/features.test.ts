@@ -5,7 +5,7 @@ import { makeSpec } from '../testing.ts'
 import { createFakeConsole } from './console.ts'
 import { allFeatures, createFakeDriver } from './driver.ts'
 import { createFakeGuestChannel } from './guest-channel.ts'
-import { createFakeKeptDisks } from './retained-disks.ts'
+import { createFakeRetainedDisks } from './retained-disks.ts'
 import { createFakeSnapshots } from './snapshots.ts'
 
 const reachedAt = (addresses: OwnAddresses) => ({
@@ -22,7 +22,7 @@ for (const feature of Object.keys(allFeatures) as (keyof HostFeatures)[])
     return {
       driver,
       snapshots: createFakeSnapshots(driver),
-      keptDisks: createFakeKeptDisks(driver),
+      retainedDisks: createFakeRetainedDisks(driver),
       console: createFakeConsole(driver),
       guests: createFakeGuestChannel(driver, tmpdir()),
       spec,

@@ -1,22 +1,22 @@
-import { keptDisksSuite } from '../ports/suites/retained-disks.suite.ts'
+import { retainedDisksSuite } from '../ports/suites/retained-disks.suite.ts'
 import { makeSpec } from '../testing.ts'
 import { createFakeDriver } from './driver.ts'
-import { createFakeKeptDisks } from './retained-disks.ts'
+import { createFakeRetainedDisks } from './retained-disks.ts'
 
-keptDisksSuite('fake', async () => {
+retainedDisksSuite('fake', async () => {
   const driver = createFakeDriver({ clock: { now: () => new Date(0) } })
   const spec = makeSpec()
   await driver.ensure(spec)
-  const keptDisks = createFakeKeptDisks(driver)
+  const retainedDisks = createFakeRetainedDisks(driver)
   const inside = () => driver.machines.get(spec.id)!.inside
   return {
-    keptDisks,
+    retainedDisks,
     driver,
     spec,
     write: async (text) => {
       inside().hostname = text
     },
     read: async () => inside().hostname,
-    damage: async (keptId) => keptDisks.damage(spec.id, keptId),
+    damage: async (keptId) => retainedDisks.damage(spec.id, keptId),
   }
 })

@@ -1,13 +1,13 @@
-import type { KeptDisks } from '../ports/retained-disks.ts'
+import type { RetainedDisks } from '../ports/retained-disks.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 import { demandFeature, type FakeDriver, type FakeMachine } from './driver.ts'
 
-export interface FakeKeptDisks extends KeptDisks {
+export interface FakeRetainedDisks extends RetainedDisks {
   damage(id: string, keptId: string): void
 }
 
 /** Disks of machines that are not there. Of one whose host name begins with `full-host`, `setAside` throws `no_space`. */
-export function createFakeKeptDisks(driver: FakeDriver): FakeKeptDisks {
+export function createFakeRetainedDisks(driver: FakeDriver): FakeRetainedDisks {
   const kept = new Map<string, { machine: FakeMachine; consistency: 'guest' | 'off'; isDamaged: boolean }>()
   const keyOf = (id: string, keptId: string) => {
     if (!/^[a-z0-9_]+$/.test(keptId)) throw new DriverError('snapshot_unknown', keptId)
@@ -20,7 +20,7 @@ export function createFakeKeptDisks(driver: FakeDriver): FakeKeptDisks {
     },
 
     async setAside(id, keptId) {
-      demandFeature(driver.features, 'keptDisks')
+      demandFeature(driver.features, 'retainedDisks')
       const key = keyOf(id, keptId)
       const known = kept.get(key)
       if (known) return { consistency: known.consistency }
@@ -39,11 +39,12 @@ export function createFakeKeptDisks(driver: FakeDriver): FakeKeptDisks {
     },
 
     async putBack(id, keptId) {
-      demandFeature(driver.features, 'keptDisks')
+      demandFeature(driver.features, 'retainedDisks')
       const key = keyOf(id, keptId)
       const found = kept.get(key)
       const hasDisk = driver.machines.get(id)?.hasDisk === true
-      if (!found && !hasDisk) throw new DriverError('snapshot_unknown', `${id} has no kept disk ${keptId}`)
+      if (!found && !hasDisk)
+        throw new DriverError('snapshot_unknown', `${id} has no retained disk ${keptId}`)
       if (!found) return
       if (hasDisk) throw new DriverError('guest_failed', `${id} has a disk`)
       driver.adopt(id, { ...found.machine, startedAt: undefined, isFirstBootComplete: true })

@@ -3,13 +3,8 @@ import { chown, type FileHandle, link, open, rm, writeFile } from 'node:fs/promi
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stopDetached } from '@coinrack/host/detached-process.ts'
 import { writeMbr } from '../machine/disk.ts'
-import {
-  type Guest,
-  type GuestRecord,
-  INHERITED_STATE,
-  type StartOptions,
-  startGuest,
-} from '../machine/machine.ts'
+import type { Machine, MachineRecord } from '../machine/machine.ts'
+import { INHERITED_STATE, type StartOptions, startMachine } from '../machine/machine-process.ts'
 import { withMonitor } from '../machine/monitor.ts'
 import { ignoreShared } from '../machine/saving.ts'
 import type { Template } from '../machine/template-store.ts'
@@ -38,60 +33,61 @@ export interface CloneOptions {
  * there is: a clone that is not certainly personalised is never handed out.
  */
 export async function makeClone(
-  guest: Guest,
+  machine: Machine,
   spec: VpsSpec,
-  record: GuestRecord,
+  record: MachineRecord,
   template: Template,
   options: CloneOptions,
 ): Promise<void> {
-  await writeFile(guest.cloneMark, '')
+  await writeFile(machine.cloneMark, '')
   const start = await options.surround()
-  await layOut(guest, spec, template, { mbr: options.mbr, user: start.user })
-  const state = await openState(guest, template.state)
+  await layOut(machine, spec, template, { mbr: options.mbr, user: start.user })
+  const state = await openState(machine, template.state)
   try {
     const files = { memory: template.memory.descriptor, state: state.fd }
-    await startGuest(guest, record, { ...start, template: files })
+    await startMachine(machine, record, { ...start, template: files })
   } finally {
     await state.close()
   }
-  await resume(guest, spec.diskGb)
+  await resume(machine, spec.diskGb)
   const now = options.clock.now()
   const facts = { ...spec, personality: spec, now, randomBytes, randomUuid: randomUUID }
-  await runScript(guest.agent, PERSONALISE, {
+  await runScript(machine.agent, PERSONALISE, {
     ...personalInput(facts),
     timeoutMs: options.timeoutMs,
     longestPollMs: SCRIPT_POLL_MS,
   })
-  await rm(guest.cloneMark)
+  await rm(machine.cloneMark)
 }
 
 /** Removes a clone that was begun: afterwards the machine can be made in another way. Does nothing without one. */
-export async function undoClone(guest: Guest): Promise<void> {
-  await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
-  for (const path of [guest.disk, partOf(guest), guest.seed, guest.state]) await rm(path, { force: true })
+export async function undoClone(machine: Machine): Promise<void> {
+  await stopDetached(machine.pidFile, { signal: 'SIGKILL' })
+  for (const path of [machine.disk, partOf(machine), machine.seed, machine.state])
+    await rm(path, { force: true })
   // Last, since it says that the rest is to be removed.
-  await rm(guest.cloneMark, { force: true })
+  await rm(machine.cloneMark, { force: true })
 }
 
-const partOf = ({ disk }: Guest) => `${disk}.clone`
+const partOf = ({ disk }: Machine) => `${disk}.clone`
 
 async function layOut(
-  guest: Guest,
+  machine: Machine,
   { diskGb }: VpsSpec,
   template: Template,
   { mbr, user }: { mbr: string; user: StartOptions['user'] },
 ): Promise<void> {
-  const part = partOf(guest)
-  await writeFile(guest.seed, noSeed(), { mode: 0o600 })
+  const part = partOf(machine)
+  await writeFile(machine.seed, noSeed(), { mode: 0o600 })
   await writeFile(part, template.disk, { mode: 0o600 })
   await writeMbr(part, { mbr, diskGb })
-  if (user) for (const path of [part, guest.seed]) await chown(path, user.uid, user.gid)
-  await link(part, guest.disk)
+  if (user) for (const path of [part, machine.seed]) await chown(path, user.uid, user.gid)
+  await link(part, machine.disk)
   await rm(part)
 }
 
 /** The template's state as a file of this clone alone, which nobody else can reach by a name. */
-async function openState({ state: path }: Guest, state: Buffer): Promise<FileHandle> {
+async function openState({ state: path }: Machine, state: Buffer): Promise<FileHandle> {
   await writeFile(path, state, { mode: 0o600 })
   const file = await open(path)
   await rm(path)
@@ -99,9 +95,9 @@ async function openState({ state: path }: Guest, state: Buffer): Promise<FileHan
 }
 
 /** Lets a QEMU that waits for it have the template's state; the machine runs as soon as it has it. */
-async function resume(guest: Guest, diskGb: number): Promise<void> {
+async function resume(machine: Machine, diskGb: number): Promise<void> {
   await withMonitor(
-    guest.monitor,
+    machine.monitor,
     async (monitor) => {
       const { execute } = monitor
       await ignoreShared(monitor, true)

@@ -12,7 +12,7 @@ import { createImageStore } from '../images/image-store.ts'
 import { bootsWith, findAcceleration } from '../machine/acceleration.ts'
 import { DEFAULT_PARENT, groupFolders } from '../machine/control-groups/control-groups.ts'
 import { networkTraces } from '../network/testing.ts'
-import { keptDisksSuite } from '../ports/suites/retained-disks.suite.ts'
+import { retainedDisksSuite } from '../ports/suites/retained-disks.suite.ts'
 import { countingUserData, vpsDriverSuite } from '../ports/suites/vps-driver.suite.ts'
 import { createQemuDriver, type QemuDriver } from './driver.ts'
 import { makeSshAccess, type SshAccess } from './testing.ts'
@@ -184,7 +184,7 @@ describe('QEMU: what only a real machine shows', { timeout: 8 * 60_000 }, () => 
     expect(await bootsWith(accelerator, { cacheFolder, image, user })).toBe(true)
   })
 
-  keptDisksSuite('QEMU', async () => {
+  retainedDisksSuite('QEMU', async () => {
     const { spec } = access
     const inside = async (command: string) => {
       while (!(await driver.observe(spec.id)).sshReady) await sleep(500)
@@ -194,7 +194,7 @@ describe('QEMU: what only a real machine shows', { timeout: 8 * 60_000 }, () => 
     // Freezing takes an agent that has come up.
     await inside('until systemctl is-active qemu-guest-agent; do sleep 1; done')
     return {
-      keptDisks: driver.keptDisks,
+      retainedDisks: driver.retainedDisks,
       driver,
       spec,
       write: async (text) => void (await inside(`echo '${text}' > /root/state`)),

@@ -22,25 +22,22 @@ import {
   bootChangeOf,
   checkDataFolder,
   filesOfUser,
-  type Guest,
-  type GuestRecord,
-  guestAt,
   isFirstBootPending,
   isForeign,
   lastSign,
   lastWords,
-  launchGuest,
-  limitSerialLog,
+  type Machine,
+  type MachineRecord,
+  machineAt,
   readBoot,
   readRecord,
-  resetGuest,
   runningPid,
-  startGuest,
   writeChangeSeed,
   writeNetworkPolicy,
   writeRecord,
 } from '../machine/machine.ts'
 import { isMachineId } from '../machine/machine-id.ts'
+import { launchMachine, limitSerialLog, resetMachine, startMachine } from '../machine/machine-process.ts'
 import { createMachineUsers, defaultUserIds, giveFolder, type UserIds } from '../machine/machine-users.ts'
 import { measureDisk, measureProcess } from '../machine/measure.ts'
 import { createMachineNetworks } from '../network/machine-networks.ts'
@@ -48,7 +45,7 @@ import { defaultEgress, type EgressPolicy } from '../network/machine-ruleset.ts'
 import type { AddressRouting } from '../network/own-addresses.ts'
 import type { VpsConsole } from '../ports/console.ts'
 import { checkPolicy, openPolicy } from '../ports/network-policy.ts'
-import type { KeptDisks } from '../ports/retained-disks.ts'
+import type { RetainedDisks } from '../ports/retained-disks.ts'
 import type { VpsSnapshots } from '../ports/snapshot.ts'
 import { DriverError, type VpsDriver, type VpsObservation } from '../ports/vps-driver.ts'
 import { createQemuConsole } from './console.ts'
@@ -57,7 +54,7 @@ import { createMachineMaker, type MachineMaker, type MachineMakerOptions } from 
 import { networkSpecOf, unsupported } from './network-spec.ts'
 import { powerActions } from './power-actions.ts'
 import { rescueArranger } from './rescue.ts'
-import { createQemuKeptDisks } from './retained-disks.ts'
+import { createQemuRetainedDisks } from './retained-disks.ts'
 import { makeChangeSeed } from './seed.ts'
 import { createQemuSnapshots } from './snapshots.ts'
 import { checkBootChange, checkSpec } from './spec.ts'
@@ -93,7 +90,7 @@ export interface QemuDriverOptions
 export interface QemuDriver extends VpsDriver, Pick<MachineMaker, 'keepTemplate'> {
   console: VpsConsole
   snapshots: VpsSnapshots
-  keptDisks: KeptDisks
+  retainedDisks: RetainedDisks
   /** Builds the images in the order of the catalog and settles how guests run here; takes minutes on a new host. */
   prepare(onProgress: (line: string) => void): Promise<Verdict>
 }
@@ -135,7 +132,7 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   const groups = createControlGroups({ parent, disk, dataFolder, log })
   const users = createMachineUsers(machines, user && userIds)
   const jail = createJail({ cacheFolder, baseImages, log })
-  const userOf = (guest: Guest) => users.of(guest.id, guest.folder)
+  const userOf = (machine: Machine) => users.of(machine.id, machine.folder)
   const arrangeRescue = rescueArranger({ images, dataFolder, baseImages, userOf, clock })
   const acceleration = hostAcceleration({ cacheFolder, images: builtImages, user })
 
@@ -144,47 +141,47 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     clockOptions: await clockOptions,
   })
 
-  const start = async (guest: Guest) => {
-    const record = await readRecord(guest)
-    if (!record) throw new DriverError('machine_unknown', `There is no machine ${guest.id}`)
+  const start = async (machine: Machine) => {
+    const record = await readRecord(machine)
+    if (!record) throw new DriverError('machine_unknown', `There is no machine ${machine.id}`)
     const how = await host()
-    const { listen, ...around } = await surround(guest, record)
-    await startGuest(guest, record, { ...how, ...around })
-    log.info({ vps: guest.id, accelerator: how.accelerator, ...listen }, 'machine started')
+    const { listen, ...around } = await surround(machine, record)
+    await startMachine(machine, record, { ...how, ...around })
+    log.info({ vps: machine.id, accelerator: how.accelerator, ...listen }, 'machine started')
   }
 
-  const launch = async (guest: Guest, args: string[]) => {
-    await launchGuest(guest, args, await surround(guest, (await readRecord(guest))!))
+  const launch = async (machine: Machine, args: string[]) => {
+    await launchMachine(machine, args, await surround(machine, (await readRecord(machine))!))
   }
 
   /** Makes what QEMU runs within. Around one that runs already nothing is made: it stays as it was started. */
-  const surround = async (guest: Guest, record: GuestRecord, isClone = false) => {
+  const surround = async (machine: Machine, record: MachineRecord, isClone = false) => {
     const isOwn = await networks.isPossible()
     if (!isOwn && record.addresses?.ipv4) throw unsupported()
     const listen = listenAddress(record.sshAddress)
     const { accelerator } = await host()
-    const owner = await rightsFor(await userOf(guest), accelerator)
+    const owner = await rightsFor(await userOf(machine), accelerator)
     let limits: string[] = []
-    if (!(await runningPid(guest))) {
-      await giveFolder(guest.folder, owner, filesOfUser(guest))
-      if (isOwn) await makeNetwork(guest, record)
-      if (await groups.isPossible()) limits = await groups.make(guest.id, { ...record, isClone })
+    if (!(await runningPid(machine))) {
+      await giveFolder(machine.folder, owner, filesOfUser(machine))
+      if (isOwn) await makeNetwork(machine, record)
+      if (await groups.isPossible()) limits = await groups.make(machine.id, { ...record, isClone })
     }
     const network: GuestNetwork = isOwn ? { kind: 'tap' } : { kind: 'user', listen }
     return {
       network,
-      within: isOwn ? networks.enter(guest.id) : [],
-      jail: owner && (await jail.enter({ folder: guest.folder, user: owner, accelerator })),
+      within: isOwn ? networks.enter(machine.id) : [],
+      jail: owner && (await jail.enter({ folder: machine.folder, user: owner, accelerator })),
       ...{ limits, listen, user: owner },
     }
   }
 
-  const makeNetwork = async (guest: Guest, record: GuestRecord) => {
-    const spec = await networkSpecOf(guest, record)
+  const makeNetwork = async (machine: Machine, record: MachineRecord) => {
+    const spec = await networkSpecOf(machine, record)
     // Rules would win over a program that listens there, and it would never know.
     if (spec.listen && !(await isFreePort(spec.listen.port, spec.listen.host)))
       throw new DriverError('port_taken', `Port ${spec.listen.port} of ${spec.listen.host} is taken`)
-    await networks.make(guest.id, spec)
+    await networks.make(machine.id, spec)
   }
 
   const maker = createMachineMaker({
@@ -197,29 +194,29 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   })
 
   /** The disk's size, after it was grown when that is wanted and nothing uses it. */
-  const grow = async (guest: Guest, wantedGb: number): Promise<number> => {
-    const record = await readRecord(guest)
+  const grow = async (machine: Machine, wantedGb: number): Promise<number> => {
+    const record = await readRecord(machine)
     if (!record) return wantedGb
-    const owner = await userOf(guest)
-    const haveGb = record.diskGb ?? (await diskSizeGb(guest.disk, owner))
-    if (haveGb >= wantedGb || (await runningPid(guest))) return haveGb
-    await growDisk(guest.disk, { fromGb: haveGb, toGb: wantedGb, owner })
-    log.info({ vps: guest.id, haveGb, wantedGb }, 'disk grown')
+    const owner = await userOf(machine)
+    const haveGb = record.diskGb ?? (await diskSizeGb(machine.disk, owner))
+    if (haveGb >= wantedGb || (await runningPid(machine))) return haveGb
+    await growDisk(machine.disk, { fromGb: haveGb, toGb: wantedGb, owner })
+    log.info({ vps: machine.id, haveGb, wantedGb }, 'disk grown')
     return wantedGb
   }
 
   const known = async (id: string) => {
-    const guest = isMachineId(id) ? guestAt(machines, id) : undefined
-    if (!guest || !(await readRecord(guest)))
+    const machine = isMachineId(id) ? machineAt(machines, id) : undefined
+    if (!machine || !(await readRecord(machine)))
       throw new DriverError('machine_unknown', `There is no machine ${id}`)
-    return guest
+    return machine
   }
 
   const actions = powerActions({ start, stopTimeoutMs })
 
   return {
     console: createQemuConsole({ known }),
-    keptDisks: createQemuKeptDisks({ dataFolder, machines, userOf, alone: oneByOne }),
+    retainedDisks: createQemuRetainedDisks({ dataFolder, machines, userOf, alone: oneByOne }),
     snapshots: createQemuSnapshots({
       userOf,
       clock,
@@ -244,61 +241,61 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
     async ensure(spec) {
       checkSpec(spec)
       const task = async () => {
-        const guest = guestAt(machines, spec.id)
-        if (!(await maker.isMade(guest))) await maker.make(guest, spec)
+        const machine = machineAt(machines, spec.id)
+        if (!(await maker.isMade(machine))) await maker.make(machine, spec)
         // Another process is at it.
-        if (!(await maker.isMade(guest))) return
+        if (!(await maker.isMade(machine))) return
         const { vcpus, memoryMb, sshAddress, addresses } = spec
-        const diskGb = await grow(guest, spec.diskGb)
-        const rescue = await arrangeRescue(guest, spec)
-        await writeRecord(guest, { vcpus, memoryMb, sshAddress, addresses, diskGb, rescue })
+        const diskGb = await grow(machine, spec.diskGb)
+        const rescue = await arrangeRescue(machine, spec)
+        await writeRecord(machine, { vcpus, memoryMb, sshAddress, addresses, diskGb, rescue })
 
-        if (!(await isFirstBootPending(guest))) return
-        if (!(await runningPid(guest))) return start(guest)
-        const silentMs = clock.now().getTime() - ((await lastSign(guest))?.getTime() ?? 0)
-        if (silentMs < ((await isForeign(guest)) ? FOREIGN_HUNG_AFTER_MS : HUNG_AFTER_MS)) return
+        if (!(await isFirstBootPending(machine))) return
+        if (!(await runningPid(machine))) return start(machine)
+        const silentMs = clock.now().getTime() - ((await lastSign(machine))?.getTime() ?? 0)
+        if (silentMs < ((await isForeign(machine)) ? FOREIGN_HUNG_AFTER_MS : HUNG_AFTER_MS)) return
         log.info({ vps: spec.id, silentMs }, 'first boot hangs: reset')
-        await resetGuest(guest)
+        await resetMachine(machine)
       }
       await oneByOne(spec.id, () => whileRoomLasts(task))
     },
 
     async power(id, action, number) {
-      const guest = await known(id)
+      const machine = await known(id)
       await oneByOne(id, async () => {
         if (action === 'reset') ssh.forget(id)
-        await actions[action](guest, number)
+        await actions[action](machine, number)
       })
     },
 
     async applyNetwork(id, policy) {
       checkPolicy(policy)
-      const guest = await known(id)
+      const machine = await known(id)
       await oneByOne(id, async () => {
         if (!(await networks.isPossible()) && !isDeepStrictEqual(policy, openPolicy)) throw unsupported()
-        await writeNetworkPolicy(guest, policy)
+        await writeNetworkPolicy(machine, policy)
         if (!(await networks.isMade(id))) return
-        await networks.make(id, await networkSpecOf(guest, (await readRecord(guest))!))
+        await networks.make(id, await networkSpecOf(machine, (await readRecord(machine))!))
       })
     },
 
     async changeAtBoot(id, change) {
-      const guest = await known(id)
+      const machine = await known(id)
       checkBootChange(change)
       await oneByOne(id, async () =>
-        writeChangeSeed(guest, makeChangeSeed(change, clock.now()), await userOf(guest)),
+        writeChangeSeed(machine, makeChangeSeed(change, clock.now()), await userOf(machine)),
       )
     },
 
     async destroy(id) {
       if (!isMachineId(id)) return
       await oneByOne(id, async () => {
-        const guest = guestAt(machines, id)
-        await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
+        const machine = machineAt(machines, id)
+        await stopDetached(machine.pidFile, { signal: 'SIGKILL' })
         if (await networks.isPossible()) await networks.remove(id)
         if (await groups.isPossible()) await groups.remove(id)
-        await users.free(id, guest.folder)
-        await rm(guest.folder, { recursive: true, force: true })
+        await users.free(id, machine.folder)
+        await rm(machine.folder, { recursive: true, force: true })
         ssh.forget(id)
       })
     },
@@ -314,27 +311,27 @@ export function createQemuDriver(options: QemuDriverOptions): QemuDriver {
   }
 
   async function observe(id: string): Promise<VpsObservation> {
-    const guest = isMachineId(id) ? guestAt(machines, id) : undefined
-    const record = guest && (await readRecord(guest))
+    const machine = isMachineId(id) ? machineAt(machines, id) : undefined
+    const record = machine && (await readRecord(machine))
     if (!record) return { state: 'absent', sshReady: false }
-    const [bootChange, boot] = await Promise.all([bootChangeOf(guest), readBoot(guest)])
+    const [bootChange, boot] = await Promise.all([bootChangeOf(machine), readBoot(machine)])
     const known = { ...(bootChange && { bootChange }), ...(boot !== undefined && { boot }) }
-    const pid = await runningPid(guest)
+    const pid = await runningPid(machine)
     if (pid === undefined) {
-      const reason = (await isFirstBootPending(guest)) ? await lastWords(guest) : undefined
+      const reason = (await isFirstBootPending(machine)) ? await lastWords(machine) : undefined
       return reason === undefined
         ? { state: 'stopped', sshReady: false, ...known }
         : { state: 'failed', reason, sshReady: false }
     }
-    const atFullDisk = await goOnWithRoom(guest.monitor, guest.folder)
+    const atFullDisk = await goOnWithRoom(machine.monitor, machine.folder)
     if (atFullDisk !== 'never stopped') log.info({ vps: id, atFullDisk }, "the host's disk was full")
     const lookAt = (await networks.lookAt(id)) ?? localAddress(listenAddress(record.sshAddress))
     const [sshReady, used, disk, traffic] = await Promise.all([
-      ssh.hasAnswered(guest, pid, lookAt),
+      ssh.hasAnswered(machine, pid, lookAt),
       measureProcess(pid).catch(() => undefined),
-      measureDisk(guest.monitor, guest.disk).catch(() => undefined),
+      measureDisk(machine.monitor, machine.disk).catch(() => undefined),
       networks.traffic(id),
-      limitSerialLog(guest),
+      limitSerialLog(machine),
     ])
     return {
       state: 'running',

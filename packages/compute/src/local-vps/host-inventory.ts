@@ -34,7 +34,7 @@ export async function hostInventory({
       portForwarding: true,
       ipv6: hasNetworks,
       memorySnapshots: true,
-      keptDisks: true,
+      retainedDisks: true,
       serialConsole: true,
       screen: true,
       rescue: true,

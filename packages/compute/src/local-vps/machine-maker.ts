@@ -10,13 +10,13 @@ import type { GuestNetwork } from '../machine/command-line.ts'
 import { keepBaseDisk, makeDisk } from '../machine/disk.ts'
 import { refuseWhenFull } from '../machine/host-capacity.ts'
 import {
-  type Guest,
-  type GuestRecord,
   isClonePending,
-  type StartOptions,
+  type Machine,
+  type MachineRecord,
   writeRecord,
   writeSeedOnce,
 } from '../machine/machine.ts'
+import type { StartOptions } from '../machine/machine-process.ts'
 import { makeFolder } from '../machine/machine-users.ts'
 import { createTemplateStore, type Template } from '../machine/template-store.ts'
 import type { VpsSpec } from '../ports/vps-driver.ts'
@@ -46,12 +46,12 @@ export interface MachineMakerOptions {
   host(): Promise<Pick<StartOptions, 'accelerator' | 'clockOptions'> & { networkKind: GuestNetwork['kind'] }>
   /** Makes what the machine's QEMU runs within. */
   surround(
-    guest: Guest,
-    record: GuestRecord,
+    machine: Machine,
+    record: MachineRecord,
     isClone: boolean,
   ): Promise<Pick<StartOptions, 'network' | 'within' | 'limits' | 'user' | 'jail'>>
   /** Who runs the machine. */
-  userOf(guest: Guest): Promise<RunAs | undefined>
+  userOf(machine: Machine): Promise<RunAs | undefined>
 }
 
 /** What templates are told apart by, of a machine. */
@@ -65,9 +65,9 @@ const POLL_MS = 500
 /** Makes new machines: as clones where that is possible and wanted, else with a disk that has to be booted. */
 export interface MachineMaker {
   /** Whether the machine has all that it needs to run. */
-  isMade(guest: Guest): Promise<boolean>
+  isMade(machine: Machine): Promise<boolean>
   /** Makes what there is not yet of it: a clone that runs afterwards, or a disk. A clone that fails becomes a disk. */
-  make(guest: Guest, spec: VpsSpec): Promise<void>
+  make(machine: Machine, spec: VpsSpec): Promise<void>
   /**
    * Builds the template of such machines, when machines are cloned here and there is none that lasts for a while.
    * Templates expire: call it now and then for those that must be there before the first order.
@@ -92,7 +92,7 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
   const resting = pLimit(1)
 
   /** Lets a clone have the rest of its services, one after the other and while no other clone is made. */
-  const bringRest = ({ agent, id }: Guest) =>
+  const bringRest = ({ agent, id }: Machine) =>
     resting(async () => {
       while (making.activeCount + making.pendingCount > 0) await sleep(POLL_MS)
       await runScript(agent, START_REST, { timeoutMs: REST_TIMEOUT_MS })
@@ -103,25 +103,25 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
   /** Not what only a boot can do for a machine, an IPv6 address of its own; nor against its buyer's wish. */
   const mayBeClone = async ({ boot, addresses }: VpsSpec) =>
     boot !== 'cold' && !addresses?.ipv6 && (await clonesAreMade())
-  const isMade = async (guest: Guest) => (await exists(guest.disk)) && !(await isClonePending(guest))
+  const isMade = async (machine: Machine) => (await exists(machine.disk)) && !(await isClonePending(machine))
 
   /** @returns whether the machine is a clone now; when not, nothing of one is left */
-  async function clone(guest: Guest, spec: VpsSpec, image: OwnImage): Promise<boolean> {
+  async function clone(machine: Machine, spec: VpsSpec, image: OwnImage): Promise<boolean> {
     const { vcpus, memoryMb } = spec
     const record = recordOf(spec)
     const shape = { image, vcpus, memoryMb }
     const make = async (template: Template) => {
       const about = { vps: spec.id, template: template.key }
       const begun = performance.now()
-      const surround = async () => ({ ...(await host()), ...(await options.surround(guest, record, true)) })
+      const surround = async () => ({ ...(await host()), ...(await options.surround(machine, record, true)) })
       try {
-        await makeClone(guest, spec, record, template, { surround, mbr: image.mbr, clock, timeoutMs })
+        await makeClone(machine, spec, record, template, { surround, mbr: image.mbr, clock, timeoutMs })
         log.info({ ...about, ms: Math.round(performance.now() - begun) }, 'machine cloned')
-        setTimeout(bringRest, REST_AFTER_MS, guest).unref()
+        setTimeout(bringRest, REST_AFTER_MS, machine).unref()
         return true
       } catch (error) {
         log.info({ ...about, err: error }, 'no clone came of it: cold boot')
-        await undoClone(guest)
+        await undoClone(machine)
         return false
       }
     }
@@ -137,29 +137,29 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
   return {
     isMade,
 
-    async make(guest, spec) {
+    async make(machine, spec) {
       const wantsAddresses = Object.keys(spec.addresses ?? {}).length > 0
       if (wantsAddresses && (await host()).networkKind === 'user') throw unsupported()
       const image = await images.get(spec.image)
       await refuseWhenFull(dataFolder)
-      const owner = await options.userOf(guest)
-      await makeFolder(guest.folder, owner)
-      const { lock } = await lockFile(guest.makingLock)
+      const owner = await options.userOf(machine)
+      await makeFolder(machine.folder, owner)
+      const { lock } = await lockFile(machine.makingLock)
       // Another process makes it.
       if (!lock) return
       try {
-        if (await isClonePending(guest)) await undoClone(guest)
-        if (await exists(guest.disk)) return
-        await writeRecord(guest, recordOf(spec))
+        if (await isClonePending(machine)) await undoClone(machine)
+        if (await exists(machine.disk)) return
+        await writeRecord(machine, recordOf(spec))
         if (isOwn(image)) {
-          if ((await mayBeClone(spec)) && (await clone(guest, spec, image))) return
-          await writeSeedOnce(guest.seed, makeSeed(spec, clock.now()), owner)
+          if ((await mayBeClone(spec)) && (await clone(machine, spec, image))) return
+          await writeSeedOnce(machine.seed, makeSeed(spec, clock.now()), owner)
         } else {
-          await writeSeedOnce(guest.cidata, await makeCidata(spec, guest.folder), owner)
-          await writeSeedOnce(guest.seed, makeForeignSeed(spec, clock.now()), owner)
+          await writeSeedOnce(machine.cidata, await makeCidata(spec, machine.folder), owner)
+          await writeSeedOnce(machine.seed, makeForeignSeed(spec, clock.now()), owner)
         }
         const base = await keepBaseDisk(image, baseImages)
-        await makeDisk(guest.disk, { base, image, diskGb: spec.diskGb, owner })
+        await makeDisk(machine.disk, { base, image, diskGb: spec.diskGb, owner })
       } finally {
         await lock.release()
       }
@@ -173,7 +173,7 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
   }
 }
 
-const recordOf = ({ vcpus, memoryMb, sshAddress, addresses, diskGb }: VpsSpec): GuestRecord => ({
+const recordOf = ({ vcpus, memoryMb, sshAddress, addresses, diskGb }: VpsSpec): MachineRecord => ({
   vcpus,
   memoryMb,
   sshAddress,

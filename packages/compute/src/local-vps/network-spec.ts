@@ -1,19 +1,19 @@
 import { macAddress } from '../machine/command-line.ts'
-import { type Guest, type GuestRecord, readNetworkPolicy } from '../machine/machine.ts'
+import { type Machine, type MachineRecord, readNetworkPolicy } from '../machine/machine.ts'
 import type { NetworkSpec } from '../network/machine-networks.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 import { listenAddress } from './ssh-banner.ts'
 
 /** What a machine's network is to be, from what is kept of the machine. */
 export async function networkSpecOf(
-  guest: Guest,
-  { sshAddress, addresses }: GuestRecord,
+  machine: Machine,
+  { sshAddress, addresses }: MachineRecord,
 ): Promise<NetworkSpec> {
   return {
-    macAddress: macAddress(guest.id),
+    macAddress: macAddress(machine.id),
     listen: addresses?.ipv4 ? undefined : listenAddress(sshAddress),
     addresses,
-    policy: await readNetworkPolicy(guest),
+    policy: await readNetworkPolicy(machine),
   }
 }
 

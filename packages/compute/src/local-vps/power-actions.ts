@@ -1,30 +1,31 @@
-import { cutPower, type Guest, resetGuest, runningPid, stopGuest, writeBoot } from '../machine/machine.ts'
+import { type Machine, runningPid, writeBoot } from '../machine/machine.ts'
+import { cutPower, resetMachine, stopMachine } from '../machine/machine-process.ts'
 import type { PowerAction } from '../ports/vps-driver.ts'
 
-type Act = (guest: Guest, boot?: number) => Promise<void>
+type Act = (machine: Machine, boot?: number) => Promise<void>
 
 /** What each action does with a machine. A boot that starts QEMU has its number before it begins: what is off is started in any case. */
 export function powerActions(options: {
-  start(guest: Guest): Promise<void>
+  start(machine: Machine): Promise<void>
   stopTimeoutMs: number
 }): Record<PowerAction, Act> {
   const { start, stopTimeoutMs } = options
-  const boot: Act = async (guest, number) => {
-    await writeBoot(guest, number)
-    await start(guest)
+  const boot: Act = async (machine, number) => {
+    await writeBoot(machine, number)
+    await start(machine)
   }
   return {
     start: boot,
-    stop: (guest) => stopGuest(guest, stopTimeoutMs),
+    stop: (machine) => stopMachine(machine, stopTimeoutMs),
     force_stop: cutPower,
-    async reboot(guest, number) {
-      await stopGuest(guest, stopTimeoutMs)
-      await boot(guest, number)
+    async reboot(machine, number) {
+      await stopMachine(machine, stopTimeoutMs)
+      await boot(machine, number)
     },
-    async reset(guest, number) {
-      if (!(await runningPid(guest))) return boot(guest, number)
-      await resetGuest(guest)
-      await writeBoot(guest, number)
+    async reset(machine, number) {
+      if (!(await runningPid(machine))) return boot(machine, number)
+      await resetMachine(machine)
+      await writeBoot(machine, number)
     },
   }
 }

@@ -3,7 +3,7 @@ import type { RunAs } from '@coinrack/host/as-user.ts'
 import type { DiskImages } from '../images/disk-images.ts'
 import { keepBaseDisk, makeDisk } from '../machine/disk.ts'
 import { refuseWhenFull } from '../machine/host-capacity.ts'
-import { type Guest, isForeign, readRecord, runningPid, writeSeedOnce } from '../machine/machine.ts'
+import { isForeign, type Machine, readRecord, runningPid, writeSeedOnce } from '../machine/machine.ts'
 import type { VpsSpec } from '../ports/vps-driver.ts'
 import { makeSeed } from './seed.ts'
 
@@ -18,7 +18,7 @@ export interface RescueOptions {
   images: Pick<DiskImages, 'get'>
   dataFolder: string
   baseImages: string
-  userOf(guest: Guest): Promise<RunAs | undefined>
+  userOf(machine: Machine): Promise<RunAs | undefined>
   clock: { now(): Date }
 }
 
@@ -27,20 +27,20 @@ export interface RescueOptions {
  * not run. @returns whether the machine runs its rescue system, or will
  */
 export function rescueArranger({ images, dataFolder, baseImages, userOf, clock }: RescueOptions) {
-  return async (guest: Guest, spec: VpsSpec): Promise<boolean | undefined> => {
-    if (await runningPid(guest)) return (await readRecord(guest))?.rescue
+  return async (machine: Machine, spec: VpsSpec): Promise<boolean | undefined> => {
+    if (await runningPid(machine)) return (await readRecord(machine))?.rescue
     if (!spec.rescue) {
-      await rm(guest.rescueSeed, { force: true })
-      await rm(guest.rescueDisk, { force: true })
+      await rm(machine.rescueSeed, { force: true })
+      await rm(machine.rescueDisk, { force: true })
       return undefined
     }
-    const owner = await userOf(guest)
-    const image = await images.get((await isForeign(guest)) ? FOR_FOREIGN : spec.image)
+    const owner = await userOf(machine)
+    const image = await images.get((await isForeign(machine)) ? FOR_FOREIGN : spec.image)
     await refuseWhenFull(dataFolder)
     const seed = makeSeed({ ...spec, hostname: HOSTNAME, userData: undefined }, clock.now())
-    await writeSeedOnce(guest.rescueSeed, seed, owner)
+    await writeSeedOnce(machine.rescueSeed, seed, owner)
     const base = await keepBaseDisk(image, baseImages)
-    await makeDisk(guest.rescueDisk, { base, image, diskGb: DISK_GB, owner })
+    await makeDisk(machine.rescueDisk, { base, image, diskGb: DISK_GB, owner })
     return true
   }
 }

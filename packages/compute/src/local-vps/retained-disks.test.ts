@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { guestAt, writeRecord } from '../machine/machine.ts'
+import { machineAt, writeRecord } from '../machine/machine.ts'
 import { giveFolder, makeFolder } from '../machine/machine-users.ts'
 import { makeVpsId } from '../testing.ts'
-import { createQemuKeptDisks } from './retained-disks.ts'
+import { createQemuRetainedDisks } from './retained-disks.ts'
 
 /** Of nobody else, and of no other run of these tests. */
 const number = 2_020_000_000 + (process.pid % 100_000)
@@ -22,46 +22,46 @@ afterEach(() => rm(dataFolder, { recursive: true }))
 test("behavior: with a disk of somebody else's image goes what its cloud-init looks for, also over a kill", async () => {
   const machines = join(dataFolder, 'machines')
   const id = makeVpsId()
-  const guest = guestAt(machines, id)
+  const machine = machineAt(machines, id)
   const sshAddress = { host: '127.0.0.1', port: 2222 }
-  await makeFolder(guest.folder, undefined)
-  await writeRecord(guest, { vcpus: 1, memoryMb: 512, sshAddress })
-  await runCommand('qemu-img', ['create', '-q', '-f', 'qcow2', guest.disk, '1M'])
-  await writeFile(guest.cidata, 'who it is')
-  const keptDisks = createQemuKeptDisks({
+  await makeFolder(machine.folder, undefined)
+  await writeRecord(machine, { vcpus: 1, memoryMb: 512, sshAddress })
+  await runCommand('qemu-img', ['create', '-q', '-f', 'qcow2', machine.disk, '1M'])
+  await writeFile(machine.cidata, 'who it is')
+  const retainedDisks = createQemuRetainedDisks({
     dataFolder,
     machines,
     userOf: async () => undefined,
     alone: (_id, task) => task(),
   })
-  await keptDisks.setAside(id, 'first')
-  await rm(guest.folder, { recursive: true })
-  await keptDisks.putBack(id, 'first')
-  expect(await readFile(guest.cidata, 'utf8')).toBe('who it is')
+  await retainedDisks.setAside(id, 'first')
+  await rm(machine.folder, { recursive: true })
+  await retainedDisks.putBack(id, 'first')
+  expect(await readFile(machine.cidata, 'utf8')).toBe('who it is')
 
   // As a kill leaves it just before the disk is moved.
   const kept = join(dataFolder, 'kept-disks', id, 'second')
   await mkdir(dirname(kept), { recursive: true })
-  await link(guest.cidata, `${kept}.iso`)
-  await keptDisks.setAside(id, 'second')
-  await rm(guest.folder, { recursive: true })
-  await keptDisks.remove(id, 'second')
+  await link(machine.cidata, `${kept}.iso`)
+  await retainedDisks.setAside(id, 'second')
+  await rm(machine.folder, { recursive: true })
+  await retainedDisks.remove(id, 'second')
   expect(await readdir(dirname(dirname(kept)))).toEqual([])
 })
 
 describe.skipIf(process.getuid?.() !== 0)('as root', () => {
-  test('error: whoever has the user of a machine that is gone reaches none of its kept disks', async () => {
+  test('error: whoever has the user of a machine that is gone reaches none of its retained disks', async () => {
     const machines = join(dataFolder, 'machines')
     const id = makeVpsId()
-    const guest = guestAt(machines, id)
+    const machine = machineAt(machines, id)
     const sshAddress = { host: '127.0.0.1', port: 2222 }
     const newMachine = async () => {
-      await makeFolder(guest.folder, owner)
-      await writeRecord(guest, { vcpus: 1, memoryMb: 512, sshAddress })
-      await runCommand('qemu-img', ['create', '-q', '-f', 'qcow2', guest.disk, '1M'])
-      await giveFolder(guest.folder, owner, [guest.disk])
+      await makeFolder(machine.folder, owner)
+      await writeRecord(machine, { vcpus: 1, memoryMb: 512, sshAddress })
+      await runCommand('qemu-img', ['create', '-q', '-f', 'qcow2', machine.disk, '1M'])
+      await giveFolder(machine.folder, owner, [machine.disk])
     }
-    const keptDisks = createQemuKeptDisks({
+    const retainedDisks = createQemuRetainedDisks({
       dataFolder,
       machines,
       userOf: async () => owner,
@@ -76,16 +76,16 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
 
     for (const keptId of ['first', 'second']) {
       await newMachine()
-      await keptDisks.setAside(id, keptId)
-      await rm(guest.folder, { recursive: true })
+      await retainedDisks.setAside(id, keptId)
+      await rm(machine.folder, { recursive: true })
       expect(await canRead(keptId)).toBe(false)
     }
-    expect(await keptDisks.isSound(id, 'first')).toBe(true)
+    expect(await retainedDisks.isSound(id, 'first')).toBe(true)
     expect(await canRead('first')).toBe(false)
 
-    await keptDisks.putBack(id, 'first')
-    expect(await stat(guest.disk)).toMatchObject({ uid: owner.uid })
-    await runCommand('cat', [guest.disk], { user: owner })
+    await retainedDisks.putBack(id, 'first')
+    expect(await stat(machine.disk)).toMatchObject({ uid: owner.uid })
+    await runCommand('cat', [machine.disk], { user: owner })
     expect(await canRead('second')).toBe(false)
     await access(join(folder, 'second.qcow2'))
   })

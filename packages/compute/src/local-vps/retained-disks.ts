@@ -2,17 +2,17 @@ import { chmod, link, mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFi
 import { dirname, join } from 'node:path'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import {
-  cutPower,
-  type Guest,
-  type GuestRecord,
-  guestAt,
+  type Machine,
+  type MachineRecord,
+  machineAt,
   readRecord,
   runningPid,
   writeRecord,
 } from '../machine/machine.ts'
 import { isMachineId } from '../machine/machine-id.ts'
+import { cutPower } from '../machine/machine-process.ts'
 import { giveFolder, makeFolder, takeFolderBack } from '../machine/machine-users.ts'
-import type { KeptDisks } from '../ports/retained-disks.ts'
+import type { RetainedDisks } from '../ports/retained-disks.ts'
 import type { SnapshotTaken } from '../ports/snapshot.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 import { freezeFileSystems } from './file-systems.ts'
@@ -21,31 +21,31 @@ import { changeSnapshot, isSound, tagsIn } from './snapshot-disk.ts'
 /** A disk of somebody else's image is kept with what its cloud-init looks for at every boot. */
 type Files = Record<'folder' | 'disk' | 'cidata' | 'record', string>
 
-/** What is known of a kept disk beside it. */
+/** What is known of a retained disk beside it. */
 interface Kept extends SnapshotTaken {
-  record: GuestRecord
+  record: MachineRecord
 }
 
 const ID = /^[a-z0-9_]{1,64}$/
 const DISK = '.qcow2'
 
-export interface QemuKeptDisksOptions {
+export interface QemuRetainedDisksOptions {
   dataFolder: string
   machines: string
-  userOf(guest: Guest): Promise<RunAs | undefined>
+  userOf(machine: Machine): Promise<RunAs | undefined>
   /** Nothing else is done with the machine meanwhile. */
   alone<T>(id: string, task: () => Promise<T>): Promise<T>
 }
 
 /** Keeps the disk files themselves: nothing is copied, so neither time nor room is needed to keep one. */
-export function createQemuKeptDisks(options: QemuKeptDisksOptions): KeptDisks {
+export function createQemuRetainedDisks(options: QemuRetainedDisksOptions): RetainedDisks {
   const { dataFolder, machines, userOf, alone } = options
   // As deep as a machine's folder from the images: a disk names what it grew from by a relative path.
-  const keptDisks = join(dataFolder, 'kept-disks')
+  const retainedDisks = join(dataFolder, 'kept-disks')
   const filesOf = (id: string, keptId: string): Files => {
     if (!isMachineId(id) || !ID.test(keptId))
       throw new DriverError('snapshot_unknown', `${id} cannot have a disk ${keptId} kept`)
-    const folder = join(keptDisks, id)
+    const folder = join(retainedDisks, id)
     const file = (suffix: string) => join(folder, keptId + suffix)
     return { folder, disk: file(DISK), cidata: file('.iso'), record: file('.json') }
   }
@@ -55,8 +55,8 @@ export function createQemuKeptDisks(options: QemuKeptDisksOptions): KeptDisks {
    * machine is gone, another one may have its user.
    */
   const asOwner = async <T>(id: string, disk: string, task: (owner: RunAs | undefined) => Promise<T>) => {
-    const owner = await userOf(guestAt(machines, id))
-    await chmod(keptDisks, 0o711)
+    const owner = await userOf(machineAt(machines, id))
+    await chmod(retainedDisks, 0o711)
     await giveFolder(dirname(disk), owner, [disk])
     return task(owner).finally(() => takeFolderBack(dirname(disk), owner))
   }
@@ -66,15 +66,15 @@ export function createQemuKeptDisks(options: QemuKeptDisksOptions): KeptDisks {
       const kept = filesOf(id, keptId)
       return alone(id, async () => {
         if (await exists(kept.disk)) return { consistency: (await readKept(kept.record)).consistency }
-        const guest = guestAt(machines, id)
-        const record = await readRecord(guest)
-        if (!record || !(await exists(guest.disk)))
+        const machine = machineAt(machines, id)
+        const record = await readRecord(machine)
+        if (!record || !(await exists(machine.disk)))
           throw new DriverError('machine_unknown', `There is no machine ${id} with a disk`)
-        const consistency = await end(guest)
+        const consistency = await end(machine)
         await writeKept(kept, { consistency, record }).catch(refuseFull)
-        await link(guest.cidata, kept.cidata).catch(ignore('ENOENT', 'EEXIST'))
+        await link(machine.cidata, kept.cidata).catch(ignore('ENOENT', 'EEXIST'))
         // From here on it is kept.
-        await rename(guest.disk, kept.disk)
+        await rename(machine.disk, kept.disk)
         return { consistency }
       })
     },
@@ -90,10 +90,10 @@ export function createQemuKeptDisks(options: QemuKeptDisksOptions): KeptDisks {
     async putBack(id, keptId) {
       const kept = filesOf(id, keptId)
       await alone(id, async () => {
-        const guest = guestAt(machines, id)
-        const hasDisk = await exists(guest.disk)
+        const machine = machineAt(machines, id)
+        const hasDisk = await exists(machine.disk)
         if (!(await exists(kept.disk))) {
-          if (!hasDisk) throw new DriverError('snapshot_unknown', `${id} has no kept disk ${keptId}`)
+          if (!hasDisk) throw new DriverError('snapshot_unknown', `${id} has no retained disk ${keptId}`)
           // It is the one: an earlier call was cut short.
           return forget(kept)
         }
@@ -101,12 +101,12 @@ export function createQemuKeptDisks(options: QemuKeptDisksOptions): KeptDisks {
         await asOwner(id, kept.disk, async (owner) => {
           for (const tag of await tagsIn(kept.disk, owner))
             await changeSnapshot(kept.disk, 'delete', tag, owner)
-          await makeFolder(guest.folder, owner)
+          await makeFolder(machine.folder, owner)
         })
         // As it runs by itself, whatever it ran when it ended.
-        await writeRecord(guest, { ...(await readKept(kept.record)).record, rescue: undefined })
-        await rename(kept.cidata, guest.cidata).catch(ignore('ENOENT'))
-        await rename(kept.disk, guest.disk)
+        await writeRecord(machine, { ...(await readKept(kept.record)).record, rescue: undefined })
+        await rename(kept.cidata, machine.cidata).catch(ignore('ENOENT'))
+        await rename(kept.disk, machine.disk)
         await forget(kept)
       })
     },
@@ -124,10 +124,10 @@ export function createQemuKeptDisks(options: QemuKeptDisksOptions): KeptDisks {
 }
 
 /** Ends the machine at once, with its file systems written out where its agent answers. */
-async function end(guest: Guest): Promise<SnapshotTaken['consistency']> {
-  if ((await runningPid(guest)) === undefined) return 'off'
-  const isQuiet = await freezeFileSystems(guest.agent)
-  await cutPower(guest)
+async function end(machine: Machine): Promise<SnapshotTaken['consistency']> {
+  if ((await runningPid(machine)) === undefined) return 'off'
+  const isQuiet = await freezeFileSystems(machine.agent)
+  await cutPower(machine)
   return isQuiet ? 'guest' : 'crash'
 }
 
@@ -150,7 +150,7 @@ const ignore =
 
 function refuseFull(error: NodeJS.ErrnoException): never {
   if (error.code !== 'ENOSPC') throw error
-  throw new DriverError('no_space', 'Not even a note of a kept disk can be written', { cause: error })
+  throw new DriverError('no_space', 'Not even a note of a retained disk can be written', { cause: error })
 }
 
 const readKept = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as Kept

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { withoutTemplate } from '../machine/command-line.ts'
-import { cutPower, type Guest, readRecord, runningPid } from '../machine/machine.ts'
+import { type Machine, readRecord, runningPid } from '../machine/machine.ts'
+import { cutPower } from '../machine/machine-process.ts'
 import type { SnapshotTaken, VpsSnapshots } from '../ports/snapshot.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 import { freezeFileSystems, setGuestTime, thawFileSystems } from './file-systems.ts'
@@ -25,13 +26,13 @@ const GIB = 1024 ** 3
 
 export interface QemuSnapshotsOptions {
   /** Who runs the machine, and works on its disk. */
-  userOf(guest: Guest): Promise<RunAs | undefined>
+  userOf(machine: Machine): Promise<RunAs | undefined>
   clock: { now(): Date }
   /** The machine, or `machine_unknown`. */
-  known(id: string): Promise<Guest>
-  start(guest: Guest): Promise<void>
+  known(id: string): Promise<Machine>
+  start(machine: Machine): Promise<void>
   /** Starts QEMU with just these arguments. */
-  launch(guest: Guest, args: string[]): Promise<void>
+  launch(machine: Machine, args: string[]): Promise<void>
   /** Nothing else is done with the machine meanwhile. */
   alone<T>(id: string, task: () => Promise<T>): Promise<T>
   /** The machine is no longer the one whose SSH server has answered. */
@@ -41,140 +42,144 @@ export interface QemuSnapshotsOptions {
 /** Snapshots inside the machine's own disk file: no chain of files grows, and all goes with the machine. */
 export function createQemuSnapshots(options: QemuSnapshotsOptions): VpsSnapshots {
   const { userOf, clock, known, start, launch, alone, changed } = options
-  const change = async (guest: Guest, action: 'create' | 'apply' | 'delete', tag: string) =>
-    changeSnapshot(guest.disk, action, tag, await userOf(guest))
-  const tags = async (guest: Guest) => tagsIn(guest.disk, await userOf(guest))
-  const sound = async (guest: Guest) => isSound(guest.disk, await userOf(guest))
+  const change = async (machine: Machine, action: 'create' | 'apply' | 'delete', tag: string) =>
+    changeSnapshot(machine.disk, action, tag, await userOf(machine))
+  const tags = async (machine: Machine) => tagsIn(machine.disk, await userOf(machine))
+  const sound = async (machine: Machine) => isSound(machine.disk, await userOf(machine))
 
-  async function takeAlone(guest: Guest, id: string, memory: boolean): Promise<Kept> {
-    const pid = await runningPid(guest)
+  async function takeAlone(machine: Machine, id: string, memory: boolean): Promise<Kept> {
+    const pid = await runningPid(machine)
     if (pid === undefined) {
       if (memory)
-        throw new DriverError('guest_failed', `${guest.id} does not run: there is no memory to keep`)
-      await change(guest, 'create', id)
-      return keep(guest, id, { consistency: 'off' })
+        throw new DriverError('guest_failed', `${machine.id} does not run: there is no memory to keep`)
+      await change(machine, 'create', id)
+      return keep(machine, id, { consistency: 'off' })
     }
     if (memory) {
-      await withPatience(guest.monitor, (monitor) => runSnapshotJob(monitor, 'snapshot-save', id))
-      return keep(guest, id, { consistency: 'memory', args: await argumentsOf(pid) })
+      await withPatience(machine.monitor, (monitor) => runSnapshotJob(monitor, 'snapshot-save', id))
+      return keep(machine, id, { consistency: 'memory', args: await argumentsOf(pid) })
     }
-    const isQuiet = await whileFrozen(guest, () =>
-      withPatience(guest.monitor, ({ execute }) =>
+    const isQuiet = await whileFrozen(machine, () =>
+      withPatience(machine.monitor, ({ execute }) =>
         execute('blockdev-snapshot-internal-sync', { device: 'root', name: id }),
       ),
     )
-    return keep(guest, id, { consistency: isQuiet ? 'guest' : 'crash' })
+    return keep(machine, id, { consistency: isQuiet ? 'guest' : 'crash' })
   }
 
-  async function apply(guest: Guest, id: string, { args }: Kept, runs: boolean): Promise<void> {
-    changed(guest.id)
+  async function apply(machine: Machine, id: string, { args }: Kept, runs: boolean): Promise<void> {
+    changed(machine.id)
     if (!args) {
-      await cutPower(guest)
-      await change(guest, 'apply', id)
-      if (runs) await start(guest)
+      await cutPower(machine)
+      await change(machine, 'apply', id)
+      if (runs) await start(machine)
       return
     }
-    const pid = await runningPid(guest)
+    const pid = await runningPid(machine)
     if (pid === undefined || !isDeepStrictEqual(await argumentsOf(pid), args)) {
-      await cutPower(guest)
-      await launch(guest, args)
+      await cutPower(machine)
+      await launch(machine, args)
     }
-    await withPatience(guest.monitor, async (monitor) => {
+    await withPatience(machine.monitor, async (monitor) => {
       await monitor.execute('stop')
       await runSnapshotJob(monitor, 'snapshot-load', id)
       await monitor.execute('cont')
     })
-    await setGuestTime(guest.agent, clock.now())
+    await setGuestTime(machine.agent, clock.now())
   }
 
   /** Makes sure that the snapshot can be read, and keeps what there is until the restore has succeeded. */
-  async function guard(guest: Guest, id: string): Promise<Kept> {
-    const pid = await runningPid(guest)
+  async function guard(machine: Machine, id: string): Promise<Kept> {
+    const pid = await runningPid(machine)
     // A machine that stands still has nothing left unwritten, so that its disk can be checked.
-    if (pid) await withPatience(guest.monitor, ({ execute }) => execute('stop'))
+    if (pid) await withPatience(machine.monitor, ({ execute }) => execute('stop'))
     try {
-      const isThere = (await tags(guest).catch((): string[] => [])).includes(id)
-      if (!isThere || !(await sound(guest)))
-        throw new DriverError('snapshot_damaged', `The snapshot ${id} of ${guest.id} cannot be read`)
-      return await takeAlone(guest, GUARD, pid !== undefined)
+      const isThere = (await tags(machine).catch((): string[] => [])).includes(id)
+      if (!isThere || !(await sound(machine)))
+        throw new DriverError('snapshot_damaged', `The snapshot ${id} of ${machine.id} cannot be read`)
+      return await takeAlone(machine, GUARD, pid !== undefined)
     } catch (error) {
-      if (pid) await withPatience(guest.monitor, ({ execute }) => execute('cont'))
+      if (pid) await withPatience(machine.monitor, ({ execute }) => execute('cont'))
       throw error
     }
   }
 
-  async function removeAlone(guest: Guest, id: string): Promise<void> {
-    await rm(recordFile(guest, id), { force: true })
+  async function removeAlone(machine: Machine, id: string): Promise<void> {
+    await rm(recordFile(machine, id), { force: true })
     // QEMU gives a disk up whose tables it finds broken: better to lose some space.
-    if (await holdStill(guest, () => sound(guest))) await deleteTag(guest, id)
+    if (await holdStill(machine, () => sound(machine))) await deleteTag(machine, id)
   }
 
-  async function deleteTag(guest: Guest, id: string): Promise<void> {
-    if (!(await tags(guest)).includes(id)) return
-    if ((await runningPid(guest)) === undefined) return change(guest, 'delete', id)
-    await withPatience(guest.monitor, ({ execute }) =>
+  async function deleteTag(machine: Machine, id: string): Promise<void> {
+    if (!(await tags(machine)).includes(id)) return
+    if ((await runningPid(machine)) === undefined) return change(machine, 'delete', id)
+    await withPatience(machine.monitor, ({ execute }) =>
       execute('blockdev-snapshot-delete-internal-sync', { device: 'root', name: id }),
     )
   }
 
   /** Brings to an end what a kill left half done. */
-  async function settle(guest: Guest): Promise<void> {
-    await mkdir(guest.snapshots, { recursive: true, mode: 0o700 })
-    if ((await runningPid(guest)) === undefined) return rm(recordPath(guest, FROZEN), { force: true })
-    await withPatience(guest.monitor, async (monitor) => {
+  async function settle(machine: Machine): Promise<void> {
+    await mkdir(machine.snapshots, { recursive: true, mode: 0o700 })
+    if ((await runningPid(machine)) === undefined) return rm(recordPath(machine, FROZEN), { force: true })
+    await withPatience(machine.monitor, async (monitor) => {
       await settleJobs(monitor)
       const { status } = await monitor.execute<{ status: string }>('query-status')
       // Stopped for a restore that had given nothing up yet.
-      if (status === 'paused' && !(await readKept(guest, GUARD))) await monitor.execute('cont')
+      if (status === 'paused' && !(await readKept(machine, GUARD))) await monitor.execute('cont')
     })
-    if (await exists(recordPath(guest, FROZEN))) await thaw(guest)
+    if (await exists(recordPath(machine, FROZEN))) await thaw(machine)
   }
 
-  async function inTurn<T>(id: string, snapshotId: string, task: (guest: Guest) => Promise<T>): Promise<T> {
+  async function inTurn<T>(
+    id: string,
+    snapshotId: string,
+    task: (machine: Machine) => Promise<T>,
+  ): Promise<T> {
     if (!ID.test(snapshotId) || snapshotId === GUARD)
       throw new DriverError('snapshot_unknown', `${snapshotId} cannot be a snapshot`)
-    const guest = await known(id)
+    const machine = await known(id)
     return alone(id, async () => {
-      await settle(guest)
-      return task(guest)
+      await settle(machine)
+      return task(machine)
     })
   }
 
   return {
     take: (id, snapshotId, { memory }) =>
-      inTurn(id, snapshotId, async (guest) => {
-        const kept = await readKept(guest, snapshotId)
+      inTurn(id, snapshotId, async (machine) => {
+        const kept = await readKept(machine, snapshotId)
         if (kept) return { consistency: kept.consistency }
-        await refuseWhenFull(guest, memory)
-        await deleteTag(guest, snapshotId)
-        const { consistency } = await takeAlone(guest, snapshotId, memory)
+        await refuseWhenFull(machine, memory)
+        await deleteTag(machine, snapshotId)
+        const { consistency } = await takeAlone(machine, snapshotId, memory)
         return { consistency }
       }),
 
     restore: (id, snapshotId) =>
-      inTurn(id, snapshotId, async (guest) => {
-        const kept = await readKept(guest, snapshotId)
+      inTurn(id, snapshotId, async (machine) => {
+        const kept = await readKept(machine, snapshotId)
         if (!kept) throw new DriverError('snapshot_unknown', `${id} has no snapshot ${snapshotId}`)
-        let before = await readKept(guest, GUARD)
+        let before = await readKept(machine, GUARD)
         if (!before) {
-          await deleteTag(guest, GUARD)
-          await refuseWhenFull(guest, true)
-          before = await guard(guest, snapshotId)
+          await deleteTag(machine, GUARD)
+          await refuseWhenFull(machine, true)
+          before = await guard(machine, snapshotId)
         }
         const ran = before.args !== undefined
         try {
-          await apply(guest, snapshotId, kept, ran)
+          await apply(machine, snapshotId, kept, ran)
         } catch (error) {
-          await apply(guest, GUARD, before, ran)
-          await removeAlone(guest, GUARD)
+          await apply(machine, GUARD, before, ran)
+          await removeAlone(machine, GUARD)
           throw new DriverError('snapshot_damaged', `The snapshot ${snapshotId} of ${id} does not load`, {
             cause: error,
           })
         }
-        await removeAlone(guest, GUARD)
+        await removeAlone(machine, GUARD)
       }),
 
-    remove: (id, snapshotId) => inTurn(id, snapshotId, (guest) => removeAlone(guest, snapshotId)),
+    remove: (id, snapshotId) => inTurn(id, snapshotId, (machine) => removeAlone(machine, snapshotId)),
 
     async list(id) {
       const names = await readdir((await known(id)).snapshots).catch(() => [])
@@ -186,46 +191,46 @@ export function createQemuSnapshots(options: QemuSnapshotsOptions): VpsSnapshots
   }
 }
 
-async function holdStill<T>(guest: Guest, task: () => Promise<T>): Promise<T> {
-  if ((await runningPid(guest)) === undefined) return task()
-  await withPatience(guest.monitor, ({ execute }) => execute('stop'))
+async function holdStill<T>(machine: Machine, task: () => Promise<T>): Promise<T> {
+  if ((await runningPid(machine)) === undefined) return task()
+  await withPatience(machine.monitor, ({ execute }) => execute('stop'))
   try {
     return await task()
   } finally {
-    await withPatience(guest.monitor, ({ execute }) => execute('cont'))
+    await withPatience(machine.monitor, ({ execute }) => execute('cont'))
   }
 }
 
 /** @returns whether the guest had its file systems hold still during the task */
-async function whileFrozen(guest: Guest, task: () => Promise<unknown>): Promise<boolean> {
-  await writeFile(recordPath(guest, FROZEN), '')
-  const isFrozen = await freezeFileSystems(guest.agent)
+async function whileFrozen(machine: Machine, task: () => Promise<unknown>): Promise<boolean> {
+  await writeFile(recordPath(machine, FROZEN), '')
+  const isFrozen = await freezeFileSystems(machine.agent)
   try {
     await task()
   } finally {
-    if (isFrozen) await thaw(guest)
-    else await rm(recordPath(guest, FROZEN), { force: true })
+    if (isFrozen) await thaw(machine)
+    else await rm(recordPath(machine, FROZEN), { force: true })
   }
   return isFrozen
 }
 
-async function thaw(guest: Guest): Promise<void> {
-  await thawFileSystems(guest.agent)
-  await rm(recordPath(guest, FROZEN), { force: true })
+async function thaw(machine: Machine): Promise<void> {
+  await thawFileSystems(machine.agent)
+  await rm(recordPath(machine, FROZEN), { force: true })
 }
 
-const recordPath = (guest: Guest, name: string) => join(guest.snapshots, name)
-const recordFile = (guest: Guest, id: string) => recordPath(guest, `${id}.json`)
+const recordPath = (machine: Machine, name: string) => join(machine.snapshots, name)
+const recordFile = (machine: Machine, id: string) => recordPath(machine, `${id}.json`)
 
-async function keep(guest: Guest, id: string, kept: Kept): Promise<Kept> {
-  const file = recordFile(guest, id)
+async function keep(machine: Machine, id: string, kept: Kept): Promise<Kept> {
+  const file = recordFile(machine, id)
   await writeFile(`${file}.part`, JSON.stringify(kept), { flush: true })
   await rename(`${file}.part`, file)
   return kept
 }
 
-async function readKept(guest: Guest, id: string): Promise<Kept | undefined> {
-  const file = recordFile(guest, id)
+async function readKept(machine: Machine, id: string): Promise<Kept | undefined> {
+  const file = recordFile(machine, id)
   return (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Kept) : undefined
 }
 
@@ -235,12 +240,12 @@ async function argumentsOf(pid: number): Promise<string[]> {
 }
 
 /** A full host would stop every machine on it in the middle of a write. */
-async function refuseWhenFull(guest: Guest, memory: boolean): Promise<void> {
-  const { bavail, bsize } = await statfs(guest.folder)
-  const { memoryMb } = (await readRecord(guest))!
+async function refuseWhenFull(machine: Machine, memory: boolean): Promise<void> {
+  const { bavail, bsize } = await statfs(machine.folder)
+  const { memoryMb } = (await readRecord(machine))!
   const needed = GIB + (memory ? memoryMb * MIB : 0)
   if (bavail * bsize < needed)
-    throw new DriverError('no_space', `Less than ${needed} bytes are free for a snapshot of ${guest.id}`)
+    throw new DriverError('no_space', `Less than ${needed} bytes are free for a snapshot of ${machine.id}`)
 }
 
 const exists = (path: string) =>

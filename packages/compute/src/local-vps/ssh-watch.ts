@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Guest, isFirstBootPending } from '../machine/machine.ts'
+import { isFirstBootPending, type Machine } from '../machine/machine.ts'
 import type { SshAddress } from '../ports/vps-driver.ts'
 import { answersSsh } from './ssh-banner.ts'
 
@@ -17,22 +17,22 @@ export function sshWatch(clock: { now(): Date }) {
   const answered = new Map<string, number>()
   const lastBlindTry = new Map<string, number>()
 
-  const isWorthTrying = async (guest: Guest): Promise<boolean> => {
-    if (await isFirstBootPending(guest)) return false
-    if ((await readFile(guest.serialLog, 'utf8').catch(() => '')).includes(SAYS_UP)) return true
+  const isWorthTrying = async (machine: Machine): Promise<boolean> => {
+    if (await isFirstBootPending(machine)) return false
+    if ((await readFile(machine.serialLog, 'utf8').catch(() => '')).includes(SAYS_UP)) return true
     const now = clock.now().getTime()
-    const isDue = now - (lastBlindTry.get(guest.id) ?? 0) >= BLIND_TRY_MS
-    if (isDue) lastBlindTry.set(guest.id, now)
+    const isDue = now - (lastBlindTry.get(machine.id) ?? 0) >= BLIND_TRY_MS
+    if (isDue) lastBlindTry.set(machine.id, now)
     return isDue
   }
 
   return {
     /** Whether SSH has answered since process `pid` became this machine; `address` is where this host reaches it. */
-    async hasAnswered(guest: Guest, pid: number, address: SshAddress): Promise<boolean> {
-      if (answered.get(guest.id) === pid) return true
-      if (!(await isWorthTrying(guest))) return false
+    async hasAnswered(machine: Machine, pid: number, address: SshAddress): Promise<boolean> {
+      if (answered.get(machine.id) === pid) return true
+      if (!(await isWorthTrying(machine))) return false
       const isUp = await answersSsh(address)
-      if (isUp) answered.set(guest.id, pid)
+      if (isUp) answered.set(machine.id, pid)
       return isUp
     },
     /** The machine boots anew, or is gone. */

@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { CommandError } from '@coinrack/host/run-command.ts'
 import { DriverError, type VpsCapacity } from '../ports/vps-driver.ts'
 import { allocatedBytes } from './disk.ts'
-import { guestAt } from './machine.ts'
+import { machineAt } from './machine.ts'
 import { isMachineId } from './machine-id.ts'
 
 const GIB = 1024 ** 3
@@ -26,7 +26,7 @@ export async function hostCapacity(
   await mkdir(dataFolder, { recursive: true })
   const { bavail, bsize } = await statfs(dataFolder)
   const ids = await listMachines(machines)
-  const used = await Promise.all(ids.map((id) => allocatedBytes(guestAt(machines, id).disk)))
+  const used = await Promise.all(ids.map((id) => allocatedBytes(machineAt(machines, id).disk)))
   const diskBytes = bavail * bsize + used.reduce((sum, bytes) => sum + bytes, 0)
   return {
     vcpus: cpus().length * VCPUS_PER_CORE,

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createQemuDriver, type QemuDriver } from '../local-vps/driver.ts'
 import { makeSpec } from '../testing.ts'
 import { DEFAULT_PARENT, groupFolders } from './control-groups/control-groups.ts'
-import { type Guest, guestAt, runningPid } from './machine.ts'
+import { type Machine, machineAt, runningPid } from './machine.ts'
 import { groupsOfDevice, KVM } from './machine-users.ts'
 
 /** Two real machines that need not boot: what the process of one can do to the other, and to the host. */
@@ -25,8 +25,8 @@ describe.skipIf(process.getuid?.() !== 0)('isolation of QEMU', { timeout: 3 * 60
   ) as [ReturnType<typeof makeSpec>, ReturnType<typeof makeSpec>]
   let dataFolder: string
   let driver: QemuDriver
-  let a: Guest
-  let b: Guest
+  let a: Machine
+  let b: Machine
   let pidOfA: number
   let pidOfB: number
   let user: RunAs
@@ -45,8 +45,8 @@ describe.skipIf(process.getuid?.() !== 0)('isolation of QEMU', { timeout: 3 * 60
     isKvm = (await driver.prepare(() => {})).accelerator === 'kvm'
     groups = isKvm ? await groupsOfDevice(KVM) : []
     for (const spec of [specA, specB]) await driver.ensure(spec)
-    a = guestAt(join(dataFolder, 'machines'), specA.id)
-    b = guestAt(join(dataFolder, 'machines'), specB.id)
+    a = machineAt(join(dataFolder, 'machines'), specA.id)
+    b = machineAt(join(dataFolder, 'machines'), specB.id)
     pidOfA = (await runningPid(a))!
     pidOfB = (await runningPid(b))!
     const { uid, gid } = await stat(a.disk)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunAs } from '@coinrack/host/as-user.ts'
@@ -108,6 +108,7 @@ async function makeRoot(cacheFolder: string): Promise<string> {
   const { stdout } = await runCommand('sh', [MAKE_ROOT, QEMU])
   const key = createHash('sha256').update(stdout).digest('hex').slice(0, 16)
   const root = join(cacheFolder, `qemu-root-${key}`)
+  await mkdir(cacheFolder, { recursive: true })
   if (await exists(root)) return root
   const part = await mkdtemp(`${root}.part-`)
   try {

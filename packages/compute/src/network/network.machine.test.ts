@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createQemuDriver, type QemuDriver } from '../local-vps/driver.ts'
 import { answersSsh } from '../local-vps/ssh-banner.ts'
 import { makeSshAccess, type SshAccess } from '../local-vps/testing.ts'
-import { guestAt, runningPid } from '../machine/machine.ts'
+import { machineAt, runningPid } from '../machine/machine.ts'
 import { type FirewallRule, openPolicy } from '../ports/network-policy.ts'
 import { linkAddresses, namespaceFile } from './addresses.ts'
 import { slotOf } from './link-slots.ts'
@@ -110,7 +110,7 @@ describe.skipIf(process.getuid?.() !== 0)("a machine's own network", { timeout: 
   })
 
   test("error: QEMU's own user opens no connection from its namespace, also not where its guest may", async () => {
-    const pid = (await runningPid(guestAt(join(dataFolder, 'machines'), a.spec.id)))!
+    const pid = (await runningPid(machineAt(join(dataFolder, 'machines'), a.spec.id)))!
     const { host: linkEnd } = linkAddresses((await slotOf(a.spec.id))!)
     const server = createServer().listen(0, '0.0.0.0')
     await once(server, 'listening')

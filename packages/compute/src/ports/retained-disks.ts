@@ -3,9 +3,9 @@ import type { SnapshotTaken } from './snapshot.ts'
 /**
  * The port to disks that are kept beside their machines: after the machine was destroyed, or before it gets another.
  * Every call may be repeated, and may be cut short by a kill at any point and then repeated. Without the feature
- * `keptDisks` there are none: `setAside` and `putBack` throw DriverError `unsupported`, and the machine stays as it is.
+ * `retainedDisks` there are none: `setAside` and `putBack` throw DriverError `unsupported`, and the machine stays as it is.
  */
-export interface KeptDisks {
+export interface RetainedDisks {
   /**
    * Ends the machine and takes its disk away, as it is, to be kept under an id (letters, digits and `_`): the machine
    * can only be destroyed then. Kept already: nothing is done. Throws DriverError `machine_unknown`, `no_space`.

@@ -90,8 +90,8 @@ export interface HostFeatures {
   ipv6: boolean
   /** A snapshot can keep the memory of the machine too. */
   memorySnapshots: boolean
-  /** A disk can outlive its machine: the port `KeptDisks`. */
-  keptDisks: boolean
+  /** A disk can outlive its machine: the port `RetainedDisks`. */
+  retainedDisks: boolean
   /** The console `serial` of the port `VpsConsole`. */
   serialConsole: boolean
   /** The console `vnc` of the port `VpsConsole`. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type GuestLink, openLink } from './agent-session.ts'
+import { type AgentSession, openSession } from './agent-session.ts'
 import {
   encodeFrame,
   encodeMessage,
@@ -33,12 +33,12 @@ afterEach(async () => {
 })
 
 /** Connects to an agent that is played by `play`, which gets every frame but greetings. */
-async function linkTo(
+async function sessionWith(
   play: (frame: Frame, socket: Socket) => void,
   greet: (socket: Socket, nonce: Buffer) => void = (socket, nonce) =>
     void socket.write(encodeFrame(FrameType.welcome, 1, nonce)),
   timeoutMs = 2_000,
-): Promise<GuestLink> {
+): Promise<AgentSession> {
   const path = join(folder, 'agent.sock')
   const server = createServer((socket) => {
     close.push(() => socket.destroy())
@@ -55,23 +55,23 @@ async function linkTo(
   }).listen(path)
   close.push(() => server.close())
   await once(server, 'listening')
-  return openLink(connect(path), { timeoutMs })
+  return openSession(connect(path), { timeoutMs })
 }
 
 const answer = (frame: Frame, head: object) => encodeMessage(FrameType.answer, frame.stream, head, nothing)
 const failed = { code: 'guest_failed' }
 
 test('default: calls at the same moment get each their own answer', async () => {
-  const link = await linkTo((frame, socket) => {
+  const session = await sessionWith((frame, socket) => {
     const { n } = JSON.parse(frame.payload.subarray(4).toString()) as { n: number }
     setTimeout(() => socket.write(answer(frame, { n })), (4 - n) * 10)
   })
-  const answers = await Promise.all([1, 2, 3].map((n) => link.call('count', { n })))
+  const answers = await Promise.all([1, 2, 3].map((n) => session.call('count', { n })))
   expect(answers.map(({ head }) => head.n)).toEqual([1, 2, 3])
 })
 
 test('behavior: what an earlier session left is skipped', async () => {
-  const link = await linkTo(
+  const session = await sessionWith(
     (frame, socket) => socket.write(answer(frame, { isHere: true })),
     (socket, nonce) => {
       socket.write(encodeFrame(FrameType.answer, 1, Buffer.alloc(1000)).subarray(100))
@@ -79,24 +79,24 @@ test('behavior: what an earlier session left is skipped', async () => {
       socket.write(encodeFrame(FrameType.welcome, 1, nonce))
     },
   )
-  expect((await link.call('ping')).head).toEqual({ isHere: true })
+  expect((await session.call('ping')).head).toEqual({ isHere: true })
 })
 
 test('error: a refusal that is known is told, any other is a failure', async () => {
-  const link = await linkTo((frame, socket) => {
+  const session = await sessionWith((frame, socket) => {
     const code = frame.stream === 1 ? 'task_unknown' : 'sandbox_unknown'
     socket.write(
       encodeFrame(FrameType.abort, frame.stream, Buffer.from(JSON.stringify({ code, message: 'no' }))),
     )
   })
-  await expect(link.call('read')).rejects.toMatchObject({ code: 'task_unknown', message: 'no' })
-  await expect(link.call('read')).rejects.toMatchObject(failed)
+  await expect(session.call('read')).rejects.toMatchObject({ code: 'task_unknown', message: 'no' })
+  await expect(session.call('read')).rejects.toMatchObject(failed)
 })
 
 describe('a hostile agent', () => {
   test('error: it never greets', async () => {
     await expect(
-      linkTo(
+      sessionWith(
         () => {},
         () => {},
         300,
@@ -108,7 +108,7 @@ describe('a hostile agent', () => {
     const chatter = (socket: Socket) => {
       for (let i = 0; i < 200; i++) socket.write(Buffer.alloc(PAYLOAD_BYTES, 'x'))
     }
-    await expect(linkTo(() => {}, chatter, 10_000)).rejects.toMatchObject(failed)
+    await expect(sessionWith(() => {}, chatter, 10_000)).rejects.toMatchObject(failed)
   })
 
   test.each<[string, (frame: Frame, socket: Socket) => void]>([
@@ -138,19 +138,19 @@ describe('a hostile agent', () => {
       },
     ],
   ])('error: one that %s ends its link, and nothing else', async (_, play) => {
-    const link = await linkTo(play)
-    await expect(link.call('ping')).rejects.toMatchObject(failed)
-    expect(link.failure).toMatchObject(failed)
-    await expect(link.call('ping')).rejects.toMatchObject(failed)
+    const session = await sessionWith(play)
+    await expect(session.call('ping')).rejects.toMatchObject(failed)
+    expect(session.failure).toMatchObject(failed)
+    await expect(session.call('ping')).rejects.toMatchObject(failed)
   })
 
   test('error: one that does not answer costs the call its time, and the link lives', async () => {
     let asked = 0
-    const link = await linkTo((frame, socket) => {
+    const session = await sessionWith((frame, socket) => {
       if (frame.type === FrameType.call && ++asked > 1) socket.write(answer(frame, {}))
     })
-    await expect(link.call('ping', {}, { timeoutMs: 100 })).rejects.toMatchObject(failed)
-    expect((await link.call('ping')).head).toEqual({})
+    await expect(session.call('ping', {}, { timeoutMs: 100 })).rejects.toMatchObject(failed)
+    expect((await session.call('ping')).head).toEqual({})
   })
 })
 
@@ -160,7 +160,7 @@ describe('a stream', () => {
     let sent = 0
     let stream = 0
     const total = 5 * WINDOW
-    const link = await linkTo((frame, socket) => {
+    const session = await sessionWith((frame, socket) => {
       if (frame.type === FrameType.credit) credit += frame.payload.readUInt32LE(0)
       if (frame.type === FrameType.call) {
         stream = frame.stream
@@ -173,7 +173,7 @@ describe('a stream', () => {
         if (sent === total) socket.write(encodeFrame(FrameType.end, stream, nothing))
       }
     })
-    const content = await link.open('read')
+    const content = await session.open('read')
     await sleep(100)
     expect(sent).toBeLessThanOrEqual(2 * WINDOW)
     let read = 0
@@ -182,24 +182,24 @@ describe('a stream', () => {
   })
 
   test('error: one that sends more than it may ends its link', async () => {
-    const link = await linkTo((frame, socket) => {
+    const session = await sessionWith((frame, socket) => {
       if (frame.type !== FrameType.call) return
       socket.write(answer(frame, {}))
       for (let i = 0; i < 10; i++)
         socket.write(encodeFrame(FrameType.data, frame.stream, Buffer.alloc(PAYLOAD_BYTES)))
     })
-    await link.open('read').catch(() => {})
+    await session.open('read').catch(() => {})
     await sleep(200)
-    expect(link.failure).toMatchObject(failed)
+    expect(session.failure).toMatchObject(failed)
   })
 
   test('behavior: what is written waits for the other end', async () => {
     let taken = 0
-    const link = await linkTo((frame, socket) => {
+    const session = await sessionWith((frame, socket) => {
       if (frame.type === FrameType.call) socket.write(answer(frame, {}))
       if (frame.type === FrameType.data) taken += frame.payload.length
     })
-    const stream = await link.open('write')
+    const stream = await session.open('write')
     stream.write(Buffer.alloc(3 * WINDOW))
     await sleep(200)
     expect(taken).toBe(WINDOW)

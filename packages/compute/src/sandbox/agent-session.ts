@@ -12,13 +12,13 @@ import {
   filler,
   type Message,
 } from './session-frames.ts'
-import { LinkStream, WINDOW } from './session-stream.ts'
+import { SessionStream, WINDOW } from './session-stream.ts'
 
 /**
  * A session with the agent of one sandbox. What comes from there is believed in nothing: its size is bounded, and what
  * is no frame, or more than was asked for, ends the session.
  */
-export interface GuestLink {
+export interface AgentSession {
   /** Asks, and waits for the answer. Throws SandboxError as the agent says, or `guest_failed`. */
   call(op: string, args?: object, options?: CallOptions): Promise<Message>
   /** Asks for a stream of bytes, which has to be read to its end or destroyed. */
@@ -63,10 +63,13 @@ interface Pending {
 }
 
 /** Greets the agent behind a socket. Throws `guest_failed` when it does not answer in time. */
-export async function openLink(socket: Socket, { timeoutMs }: { timeoutMs: number }): Promise<GuestLink> {
+export async function openSession(
+  socket: Socket,
+  { timeoutMs }: { timeoutMs: number },
+): Promise<AgentSession> {
   const reader = new FrameReader()
   const pending = new Map<number, Pending>()
-  const streams = new Map<number, LinkStream>()
+  const streams = new Map<number, SessionStream>()
   let failure: SandboxError | undefined
   let lastNumber = 0
   let partialBytes = 0
@@ -206,7 +209,7 @@ export async function openLink(socket: Socket, { timeoutMs }: { timeoutMs: numbe
 
     async open(op, args = {}) {
       const { number, answer } = begin(op, args, {})
-      const stream = new LinkStream({
+      const stream = new SessionStream({
         send: (type, payload) => {
           if (!failure) socket.write(encodeFrame(type, number, payload))
         },

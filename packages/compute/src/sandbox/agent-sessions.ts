@@ -1,7 +1,7 @@
 import { connectToGuest } from '../machine/guest-socket.ts'
-import type { Guest } from '../machine/machine.ts'
+import type { Machine } from '../machine/machine.ts'
 import { SandboxError } from '../ports/sandbox-runtime.ts'
-import { type GuestLink, openLink } from './agent-session.ts'
+import { type AgentSession, openSession } from './agent-session.ts'
 
 const TIMEOUT_MS = 15_000
 /** An agent that broke its link has to wait, longer each time: its machine costs nobody but its owner. */
@@ -11,51 +11,51 @@ const LONGEST_PAUSE_MS = 30_000
 const FORGIVEN_AFTER_MS = 60_000
 
 interface Known {
-  link: Promise<GuestLink>
+  session: Promise<AgentSession>
   openedAt: number
   breaks: number
 }
 
 /** One link for each machine, kept while it works. */
-export function createLinks(clock: { now(): Date }) {
-  const links = new Map<string, Known>()
+export function createAgentSessions(clock: { now(): Date }) {
+  const sessions = new Map<string, Known>()
 
   return {
     /** The link that is there, or a new one. Throws `guest_failed`. */
-    async get(guest: Guest): Promise<GuestLink> {
+    async get(qemu: Machine): Promise<AgentSession> {
       const now = clock.now().getTime()
-      const known = links.get(guest.id)
+      const known = sessions.get(qemu.id)
       if (known) {
-        const link = await known.link.catch(() => undefined)
-        if (link && !link.failure) return link
+        const session = await known.session.catch(() => undefined)
+        if (session && !session.failure) return session
         const wait = Math.min(FIRST_PAUSE_MS * 2 ** known.breaks, LONGEST_PAUSE_MS)
-        const current = links.get(guest.id)
-        if (current && current !== known) return current.link
+        const current = sessions.get(qemu.id)
+        if (current && current !== known) return current.session
         if (known.breaks > 1 && now - known.openedAt < wait)
           throw new SandboxError('guest_failed', 'The agent broke its link, and is left alone for a while')
       }
       const isForgiven = !known || now - known.openedAt > FORGIVEN_AFTER_MS
-      const link = openLink(connectToGuest(guest.agent), { timeoutMs: TIMEOUT_MS })
-      link.catch(() => {})
-      links.set(guest.id, { link, openedAt: now, breaks: isForgiven ? 0 : known.breaks + 1 })
-      return link
+      const session = openSession(connectToGuest(qemu.agent), { timeoutMs: TIMEOUT_MS })
+      session.catch(() => {})
+      sessions.set(qemu.id, { session, openedAt: now, breaks: isForgiven ? 0 : known.breaks + 1 })
+      return session
     },
 
-    put(guest: Guest, link: GuestLink): void {
-      links.set(guest.id, { link: Promise.resolve(link), openedAt: clock.now().getTime(), breaks: 0 })
+    put(qemu: Machine, session: AgentSession): void {
+      sessions.set(qemu.id, { session: Promise.resolve(session), openedAt: clock.now().getTime(), breaks: 0 })
     },
 
     async drop(id: string): Promise<void> {
-      const known = links.get(id)
-      links.delete(id)
-      const link = await known?.link.catch(() => undefined)
-      link?.close()
+      const known = sessions.get(id)
+      sessions.delete(id)
+      const session = await known?.session.catch(() => undefined)
+      session?.close()
     },
 
     async close(): Promise<void> {
-      for (const id of [...links.keys()]) await this.drop(id)
+      for (const id of [...sessions.keys()]) await this.drop(id)
     },
   }
 }
 
-export type Links = ReturnType<typeof createLinks>
+export type AgentSessions = ReturnType<typeof createAgentSessions>

@@ -14,7 +14,7 @@ import type {
 import { SandboxError } from '../ports/sandbox-runtime.ts'
 import { isEnvironment } from '../ports/sandbox-spec.ts'
 import { list, number, object } from './agent-answer.ts'
-import type { GuestLink } from './agent-session.ts'
+import type { AgentSession } from './agent-session.ts'
 import { createGuestFiles } from './files.ts'
 import type { Message } from './session-frames.ts'
 
@@ -24,9 +24,9 @@ const MAX_WAIT_MS = 60_000
 const ANSWER_MS = 30_000
 
 /** The channel into sandboxes whose agents are reached by links. What agents say is read, never trusted. */
-export function createGuestChannel(linkOf: (id: string) => Promise<GuestLink>): SandboxChannel {
+export function createGuestChannel(sessionOf: (id: string) => Promise<AgentSession>): SandboxChannel {
   const ask = async (id: string, op: string, args: object = {}, options = {}) =>
-    (await linkOf(id)).call(op, args, options)
+    (await sessionOf(id)).call(op, args, options)
 
   const start = async (id: string, taskId: string, request: TaskRequest, more: object, options: object) => {
     checkName(taskId)
@@ -86,7 +86,7 @@ export function createGuestChannel(linkOf: (id: string) => Promise<GuestLink>): 
 
   return {
     tasks,
-    files: createGuestFiles(linkOf),
+    files: createGuestFiles(sessionOf),
 
     contexts: {
       async create(id, contextId, request) {
@@ -113,7 +113,7 @@ export function createGuestChannel(linkOf: (id: string) => Promise<GuestLink>): 
     },
 
     async connect(id, port) {
-      return (await linkOf(id)).open('connect', { port })
+      return (await sessionOf(id)).open('connect', { port })
     },
 
     async metrics(id) {

@@ -1,62 +1,69 @@
 import { rename, rm } from 'node:fs/promises'
 import { goOnWithRoom } from '../machine/full-disk.ts'
 import { refuseWhenFull } from '../machine/host-capacity.ts'
-import type { Guest } from '../machine/machine.ts'
+import type { Machine } from '../machine/machine.ts'
 import type { MachineUsers } from '../machine/machine-users.ts'
 import { withMonitor } from '../machine/monitor.ts'
 import { SandboxError } from '../ports/sandbox-runtime.ts'
-import type { Links } from './agent-sessions.ts'
+import type { AgentSessions } from './agent-sessions.ts'
 import { asSandboxError } from './failures.ts'
-import type { SandboxWorld } from './host-resources.ts'
-import { identityOf, type Machine, type Records } from './records.ts'
+import type { HostResources } from './host-resources.ts'
+import { identityOf, type Records, type SandboxMachine } from './records.ts'
 import { renew } from './renew.ts'
-import { beginFromState, copySparsely } from './sandbox-machine.ts'
+import { copySparsely, startFromState } from './sandbox-machine.ts'
 import { saveMachine, sumOf } from './saved-state.ts'
 
-export interface KeeperOptions {
+export interface CheckpointOptions {
   dataFolder: string
-  world: SandboxWorld
+  resources: HostResources
   users: MachineUsers
-  links: Links
+  sessions: AgentSessions
   records: Records
   clock: { now(): Date }
 }
 
 /** Keeps what machines are, memory and all, on the host's disk, and lets them go on from there. */
-export function createKeeper({ dataFolder, world, users, links, records, clock }: KeeperOptions) {
+export function createCheckpoints({
+  dataFolder,
+  resources,
+  users,
+  sessions,
+  records,
+  clock,
+}: CheckpointOptions) {
   /** Lets one go on that stands still, with the time of now. */
-  const letGoOn = async (machine: Machine) => {
-    await withMonitor(machine.guest.monitor, ({ execute }) => execute('cont'))
+  const letGoOn = async (machine: SandboxMachine) => {
+    await withMonitor(machine.qemu.monitor, ({ execute }) => execute('cont'))
     await records.goOn(machine)
-    await renew(await links.get(machine.guest), clock.now())
+    await renew(await sessions.get(machine.qemu), clock.now())
   }
 
   /** Writes what the machine is now to files, and lets it go on if it ran. */
-  const save = async (machine: Machine, files: { state: string; disk: string }) => {
-    const { guest, record } = machine
+  const save = async (machine: SandboxMachine, files: { state: string; disk: string }) => {
+    const { qemu, record } = machine
     if (record.state === 'paused') {
       await checkSaved(machine)
-      await copySparsely(guest.state, files.state)
-      await copySparsely(guest.disk, files.disk)
+      await copySparsely(qemu.state, files.state)
+      await copySparsely(qemu.disk, files.disk)
       return record.saved!
     }
     const { memoryMb } = record.sandbox!
-    const user = await users.of(guest.id, guest.folder)
+    const user = await users.of(qemu.id, qemu.folder)
     try {
       await records.standStill(machine)
-      const saved = await saveMachine({ ...guest, memoryMb, user }, files.state)
-      await copySparsely(guest.disk, files.disk)
+      const saved = await saveMachine({ ...qemu, memoryMb, user }, files.state)
+      await copySparsely(qemu.disk, files.disk)
       return { ...saved, diskSha256: (await sumOf(files.disk))! }
     } finally {
       await letGoOn(machine)
     }
   }
 
-  const checkSaved = async ({ guest, record }: Machine) => {
+  const checkSaved = async ({ qemu, record }: SandboxMachine) => {
     // A resume that was cut short may have let something run on the disk.
-    await world.stop(guest)
-    await rename(keptDisk(guest), guest.disk).catch(ignoreMissing)
-    const [state, disk] = await Promise.all([sumOf(guest.state), sumOf(guest.disk)])
+    await resources.stop(qemu)
+    await rename(keptDisk(qemu), qemu.disk).catch(ignoreMissing)
+    const [state, disk] = await Promise.all([sumOf(qemu.state), sumOf(qemu.disk)])
     if (state !== record.saved?.sha256 || disk !== record.saved?.diskSha256)
       throw new SandboxError('state_damaged', `What was kept of ${record.sandbox!.id} is not what was saved`)
   }
@@ -65,10 +72,10 @@ export function createKeeper({ dataFolder, world, users, links, records, clock }
     save,
 
     /** Takes over one of a service that ended: while it paused or forked it, it left it standing still. */
-    async takeOver(machine: Machine): Promise<void> {
-      const { guest, record } = machine
-      if (record.state !== 'running') return world.stop(guest)
-      const stood = await withMonitor(guest.monitor, async ({ execute }) => {
+    async takeOver(machine: SandboxMachine): Promise<void> {
+      const { qemu, record } = machine
+      if (record.state !== 'running') return resources.stop(qemu)
+      const stood = await withMonitor(qemu.monitor, async ({ execute }) => {
         const { status } = await execute<{ status: string }>('query-status')
         return status !== 'running'
       }).catch(() => undefined)
@@ -78,73 +85,73 @@ export function createKeeper({ dataFolder, world, users, links, records, clock }
     },
 
     /** Of one that a full disk has stopped: it is not counted until there is room, and then goes on. */
-    async goOnWithRoom(machine: Machine): Promise<void> {
+    async goOnWithRoom(machine: SandboxMachine): Promise<void> {
       if (machine.record.state !== 'running') return
-      const atFullDisk = await goOnWithRoom(machine.guest.monitor, machine.guest.folder)
+      const atFullDisk = await goOnWithRoom(machine.qemu.monitor, machine.qemu.folder)
       // On a full disk it cannot be written down, but is known.
       if (atFullDisk === 'stands' && machine.record.stillSince === undefined)
         await records.standStill(machine).catch(() => {})
       if (atFullDisk !== 'goes on') return
       await records.goOn(machine)
-      await renew(await links.get(machine.guest), clock.now())
+      await renew(await sessions.get(machine.qemu), clock.now())
     },
 
     /** Of one that is not ended; paused already, nothing is done. */
-    async pause(machine: Machine): Promise<void> {
-      const { guest, record } = machine
+    async pause(machine: SandboxMachine): Promise<void> {
+      const { qemu, record } = machine
       if (record.state === 'paused') return
       try {
         await refuseWhenFull(dataFolder)
         // Of a resume that was killed when it was as good as over: no longer what belongs to a state.
-        await rm(keptDisk(guest), { force: true })
-        const user = await users.of(guest.id, guest.folder)
+        await rm(keptDisk(qemu), { force: true })
+        const user = await users.of(qemu.id, qemu.folder)
         const { memoryMb } = record.sandbox!
         await records.standStill(machine)
-        const saved = await saveMachine({ ...guest, memoryMb, user }, guest.state)
-        const diskSha256 = (await sumOf(guest.disk))!
+        const saved = await saveMachine({ ...qemu, memoryMb, user }, qemu.state)
+        const diskSha256 = (await sumOf(qemu.disk))!
         machine.record = { ...machine.record, saved: { ...saved, diskSha256 } }
         await records.close(machine, 'paused', clock.now().getTime())
       } catch (error) {
-        await rm(guest.state, { force: true })
+        await rm(qemu.state, { force: true })
         await letGoOn(machine).catch(() => {})
         throw asSandboxError(error)
       }
-      await links.drop(guest.id)
-      await world.stop(guest)
+      await sessions.drop(qemu.id)
+      await resources.stop(qemu)
     },
 
     /** Of one that is not ended; where it runs already, nothing is done. */
-    async resume(machine: Machine): Promise<void> {
-      const { guest, record } = machine
+    async resume(machine: SandboxMachine): Promise<void> {
+      const { qemu, record } = machine
       if (record.state === 'running') return
       await checkSaved(machine)
       const spec = record.sandbox!
       const { saved: _, ...rest } = record
       try {
-        await copySparsely(guest.disk, `${keptDisk(guest)}.part`)
-        await rename(`${keptDisk(guest)}.part`, keptDisk(guest))
-        const around = await world.surround(guest, spec, spec.network)
-        const { pid, link } = await beginFromState(guest, spec, guest.state, around)
-        links.put(guest, link)
-        await renew(link, clock.now())
+        await copySparsely(qemu.disk, `${keptDisk(qemu)}.part`)
+        await rename(`${keptDisk(qemu)}.part`, keptDisk(qemu))
+        const around = await resources.surround(qemu, spec, spec.network)
+        const { pid, session } = await startFromState(qemu, spec, qemu.state, around)
+        sessions.put(qemu, session)
+        await renew(session, clock.now())
         const process = await identityOf(pid)
         machine.record = { ...rest, state: 'running', startedAt: clock.now().getTime(), process: process! }
         await records.write(machine)
       } catch (error) {
         machine.record = record
-        await links.drop(guest.id)
-        await world.stop(guest)
-        await rename(keptDisk(guest), guest.disk).catch(ignoreMissing)
+        await sessions.drop(qemu.id)
+        await resources.stop(qemu)
+        await rename(keptDisk(qemu), qemu.disk).catch(ignoreMissing)
         throw asSandboxError(error)
       }
-      await rm(guest.state, { force: true })
-      await rm(keptDisk(guest), { force: true })
+      await rm(qemu.state, { force: true })
+      await rm(keptDisk(qemu), { force: true })
     },
   }
 }
 
 /** The disk that belongs to what was saved, while a resume is not sure to succeed. */
-const keptDisk = ({ disk }: Guest) => `${disk}.kept`
+const keptDisk = ({ disk }: Machine) => `${disk}.kept`
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { FileEvent, FileInfo, SandboxFiles } from '../ports/sandbox-channel.ts'
 import { SandboxError } from '../ports/sandbox-runtime.ts'
 import { list, number, object } from './agent-answer.ts'
-import type { GuestLink } from './agent-session.ts'
+import type { AgentSession } from './agent-session.ts'
 
 /** What the agent says about a file, or a folder of them. */
 const LINE_BYTES = 16 * 1024 ** 2
@@ -10,8 +10,8 @@ const TYPES = ['file', 'folder', 'link', 'other'] as const
 const EVENTS = ['created', 'written', 'removed', 'renamed', 'mode', 'overflow'] as const
 
 /** Files of sandboxes whose agents are reached by links: each piece of work is a stream that begins with a line. */
-export function createGuestFiles(linkOf: (id: string) => Promise<GuestLink>): SandboxFiles {
-  const open = async (id: string, op: string, args: object) => (await linkOf(id)).open(`files.${op}`, args)
+export function createGuestFiles(sessionOf: (id: string) => Promise<AgentSession>): SandboxFiles {
+  const open = async (id: string, op: string, args: object) => (await sessionOf(id)).open(`files.${op}`, args)
 
   /** The one line of work that is nothing but that. */
   const ask = async (id: string, op: string, args: object) => {

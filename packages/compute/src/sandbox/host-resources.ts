@@ -5,7 +5,7 @@ import type { Verdict } from '../machine/acceleration.ts'
 import { macAddress } from '../machine/command-line.ts'
 import type { ControlGroups } from '../machine/control-groups/control-groups.ts'
 import { type Jail, rightsFor } from '../machine/jail.ts'
-import type { Guest } from '../machine/machine.ts'
+import type { Machine } from '../machine/machine.ts'
 import { giveFolder, type MachineUsers, makeFolder } from '../machine/machine-users.ts'
 import type { MachineNetworks } from '../network/machine-networks.ts'
 import { closedNetwork, openNetwork, type SandboxNetwork } from '../ports/sandbox-network.ts'
@@ -13,7 +13,7 @@ import type { SandboxSize } from '../ports/sandbox-runtime.ts'
 import { namesAndPolicyOf } from './network.ts'
 import type { Around } from './sandbox-machine.ts'
 
-export interface SandboxWorldOptions {
+export interface HostResourcesOptions {
   users: MachineUsers
   groups: ControlGroups
   networks: MachineNetworks
@@ -23,11 +23,11 @@ export interface SandboxWorldOptions {
 }
 
 /** What is around the machines of sandboxes on this host: users, groups, networks. */
-export function createSandboxWorld(options: SandboxWorldOptions) {
+export function createHostResources(options: HostResourcesOptions) {
   const { users, groups, networks, jail } = options
 
   const applyNetwork = async (
-    { id, folder }: Guest,
+    { id, folder }: Machine,
     network: SandboxNetwork,
     joinedFiles: () => Promise<string[]>,
   ) => {
@@ -41,28 +41,28 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
   }
   /** Networks that were made in advance, as they are. */
   const waiting = new Map<string, SandboxNetwork>()
-  const networkOf: typeof applyNetwork = async (guest, network, joinedFiles) => {
-    const made = waiting.get(guest.id)
-    waiting.delete(guest.id)
-    if (!isDeepStrictEqual(made, network)) await applyNetwork(guest, network, joinedFiles)
+  const networkOf: typeof applyNetwork = async (qemu, network, joinedFiles) => {
+    const made = waiting.get(qemu.id)
+    waiting.delete(qemu.id)
+    if (!isDeepStrictEqual(made, network)) await applyNetwork(qemu, network, joinedFiles)
   }
-  const folderOf = async (guest: Guest) => {
+  const folderOf = async (qemu: Machine) => {
     // First, as whoever finds it frees what was claimed for it.
-    await makeFolder(guest.folder, undefined)
-    const user = await users.of(guest.id, guest.folder)
-    await giveFolder(guest.folder, user)
+    await makeFolder(qemu.folder, undefined)
+    const user = await users.of(qemu.id, qemu.folder)
+    await giveFolder(qemu.folder, user)
     return user
   }
 
   return {
     /** Of a machine that runs. */
-    applyNetwork: (guest: Guest, network: SandboxNetwork) =>
-      applyNetwork(guest, network, () => groups.files(guest.id)),
+    applyNetwork: (qemu: Machine, network: SandboxNetwork) =>
+      applyNetwork(qemu, network, () => groups.files(qemu.id)),
 
     /** Of a machine that ran while nobody was there: its resolver may have ended, or its rules have been cut short. */
-    async keepNetwork(guest: Guest, network = closedNetwork): Promise<void> {
+    async keepNetwork(qemu: Machine, network = closedNetwork): Promise<void> {
       if (namesAndPolicyOf(network).names && (await networks.isPossible()))
-        await this.applyNetwork(guest, network)
+        await this.applyNetwork(qemu, network)
     },
 
     /** What most are given: those that wait have it already, in which nothing runs but what we know. */
@@ -75,53 +75,57 @@ export function createSandboxWorld(options: SandboxWorldOptions) {
     }),
 
     /** Makes what a machine of any size runs within, with the usual network. */
-    async prepare(guest: Guest): Promise<void> {
+    async prepare(qemu: Machine): Promise<void> {
       const network = await this.usualNetwork()
-      await folderOf(guest)
-      await applyNetwork(guest, network, async () => [])
-      waiting.set(guest.id, network)
+      await folderOf(qemu)
+      await applyNetwork(qemu, network, async () => [])
+      waiting.set(qemu.id, network)
     },
 
     /** Makes all that a machine runs within, its folder included. */
-    async surround(guest: Guest, { vcpus, memoryMb }: SandboxSize, network = closedNetwork): Promise<Around> {
+    async surround(
+      qemu: Machine,
+      { vcpus, memoryMb }: SandboxSize,
+      network = closedNetwork,
+    ): Promise<Around> {
       const { accelerator } = await options.acceleration()
-      const user = await rightsFor(await folderOf(guest), accelerator)
+      const user = await rightsFor(await folderOf(qemu), accelerator)
       const isOwn = await networks.isPossible()
       const made = groups
         .isPossible()
         .then((isPossible) =>
           isPossible
-            ? groups.make(guest.id, { vcpus: Math.ceil(vcpus), memoryMb, share: vcpus, isClone: true })
+            ? groups.make(qemu.id, { vcpus: Math.ceil(vcpus), memoryMb, share: vcpus, isClone: true })
             : [],
         )
-      const [limits] = await Promise.all([made, networkOf(guest, network, () => made)])
+      const [limits] = await Promise.all([made, networkOf(qemu, network, () => made)])
       return {
         accelerator,
         clockOptions: await options.clockOptions,
         network: isOwn ? { kind: 'tap' } : { kind: 'user' },
-        within: isOwn ? networks.enter(guest.id) : [],
-        jail: user && (await jail.enter({ folder: guest.folder, user, accelerator })),
+        within: isOwn ? networks.enter(qemu.id) : [],
+        jail: user && (await jail.enter({ folder: qemu.folder, user, accelerator })),
         limits,
         user,
       }
     },
 
     /** Ends the machine, and what it took of the host but its folder. */
-    async stop(guest: Guest): Promise<void> {
-      waiting.delete(guest.id)
-      await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
+    async stop(qemu: Machine): Promise<void> {
+      waiting.delete(qemu.id)
+      await stopDetached(qemu.pidFile, { signal: 'SIGKILL' })
       // Before its groups, which its resolver is in as well.
-      if (await networks.isPossible()) await networks.remove(guest.id)
-      if (await groups.isPossible()) await groups.remove(guest.id)
+      if (await networks.isPossible()) await networks.remove(qemu.id)
+      if (await groups.isPossible()) await groups.remove(qemu.id)
     },
 
     /** Nothing of the machine is left. */
-    async remove(guest: Guest): Promise<void> {
-      await this.stop(guest)
-      await users.free(guest.id, guest.folder)
-      await rm(guest.folder, { recursive: true, force: true })
+    async remove(qemu: Machine): Promise<void> {
+      await this.stop(qemu)
+      await users.free(qemu.id, qemu.folder)
+      await rm(qemu.folder, { recursive: true, force: true })
     },
   }
 }
 
-export type SandboxWorld = ReturnType<typeof createSandboxWorld>
+export type HostResources = ReturnType<typeof createHostResources>

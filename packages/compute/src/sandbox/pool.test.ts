@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { createPool, type PoolOptions } from './pool.ts'
-import type { Machine } from './records.ts'
+import type { SandboxMachine } from './records.ts'
 
 const MINUTE_MS = 60_000
 
 function makePool(change: Partial<PoolOptions> = {}) {
   let [now, room] = [0, 100_000]
-  const removed: Machine[] = []
+  const removed: SandboxMachine[] = []
   const made: string[] = []
   const pool = createPool({
     most: 4,
     make: async (key) => {
       made.push(key)
-      return {} as Machine
+      return {} as SandboxMachine
     },
     remove: async (machine) => void removed.push(machine),
     memoryMbOf: () => 512,

@@ -1,11 +1,11 @@
 import { type PoolDemand, planPool, type ShapeKey } from './plan-pool.ts'
-import type { Machine } from './records.ts'
+import type { SandboxMachine } from './records.ts'
 
 export interface PoolOptions {
   /** Makes a machine that is nobody's, ready and paused. */
-  make(key: ShapeKey): Promise<Machine>
+  make(key: ShapeKey): Promise<SandboxMachine>
   /** Removes one that nobody will have. */
-  remove(machine: Machine): Promise<void>
+  remove(machine: SandboxMachine): Promise<void>
   memoryMbOf(key: ShapeKey): number
   /** How much of the host's memory is promised to nobody: the pool has no other. */
   roomMb(): Promise<number>
@@ -24,7 +24,7 @@ const OLD_MS = 12 * 3_600_000
 
 /** Machines that began already, for whoever wants one next. They are made one after the other, when it is quiet. */
 export function createPool({ make, remove, clock, log, most, always = [], ...host }: PoolOptions) {
-  const ready = new Map<ShapeKey, { machine: Machine; since: number }[]>()
+  const ready = new Map<ShapeKey, { machine: SandboxMachine; since: number }[]>()
   const wanted = new Map<ShapeKey, number[]>(always.map((key) => [key, []]))
   let tending: Promise<void> | undefined
   let isClosed = false
@@ -80,7 +80,7 @@ export function createPool({ make, remove, clock, log, most, always = [], ...hos
 
   return {
     /** One that is ready, when there is one; more of its kind are made afterwards. */
-    take(key: ShapeKey): Machine | undefined {
+    take(key: ShapeKey): SandboxMachine | undefined {
       wanted.set(key, [...recent(key), clock.now().getTime()])
       return of(key).shift()?.machine
     },

@@ -1,52 +1,52 @@
 import { expect, test, vi } from 'vitest'
-import { createPlaces } from './prepared-slots.ts'
-import { machineAt } from './sandbox-machine.ts'
+import { createPreparedSlots } from './prepared-slots.ts'
+import { sandboxMachineAt } from './sandbox-machine.ts'
 
-function makePlaces(most: number) {
+function makeSlots(most: number) {
   const there = new Set<string>()
   let made = 0
-  const places = createPlaces({
+  const slots = createPreparedSlots({
     most,
     log: { info() {} },
     async make() {
-      const guest = machineAt('/nowhere', `sbm${++made}`)
-      there.add(guest.id)
-      return guest
+      const qemu = sandboxMachineAt('/nowhere', `sbm${++made}`)
+      there.add(qemu.id)
+      return qemu
     },
     async remove({ id }) {
       there.delete(id)
     },
   })
-  return { places, there }
+  return { slots, there }
 }
 
 test('default: places are made in advance, in a moment, and each is taken once', async () => {
-  const { places, there } = makePlaces(2)
-  places.tend()
-  expect(places.take()).toBeUndefined()
+  const { slots, there } = makeSlots(2)
+  slots.tend()
+  expect(slots.take()).toBeUndefined()
   await vi.waitUntil(() => there.size === 2)
-  expect([places.take()?.id, places.take()?.id, places.take()]).toEqual(['sbm1', 'sbm2', undefined])
-  places.tend()
+  expect([slots.take()?.id, slots.take()?.id, slots.take()]).toEqual(['sbm1', 'sbm2', undefined])
+  slots.tend()
   await vi.waitUntil(() => there.size === 4)
-  await places.close()
+  await slots.close()
 })
 
 test('behavior: closed, it removes those that nobody took, and makes no more', async () => {
-  const { places, there } = makePlaces(2)
-  places.tend()
+  const { slots, there } = makeSlots(2)
+  slots.tend()
   await vi.waitUntil(() => there.size === 2)
-  const taken = places.take()!
-  places.tend()
-  await places.close()
+  const taken = slots.take()!
+  slots.tend()
+  await slots.close()
   expect([...there]).toEqual([taken.id])
-  places.tend()
+  slots.tend()
   await new Promise((resolve) => setTimeout(resolve, 400))
   expect([...there]).toEqual([taken.id])
 })
 
 test('behavior: none are made where none are wanted', async () => {
-  const { places, there } = makePlaces(0)
-  places.tend()
+  const { slots, there } = makeSlots(0)
+  slots.tend()
   await new Promise((resolve) => setTimeout(resolve, 400))
   expect(there.size).toBe(0)
 })

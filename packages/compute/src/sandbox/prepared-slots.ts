@@ -1,9 +1,9 @@
-import type { Guest } from '../machine/machine.ts'
+import type { Machine } from '../machine/machine.ts'
 
-export interface PlacesOptions {
+export interface PreparedSlotsOptions {
   /** Makes what machines run within, but for what depends on their size. */
-  make(): Promise<Guest>
-  remove(guest: Guest): Promise<void>
+  make(): Promise<Machine>
+  remove(qemu: Machine): Promise<void>
   log: { info(fields: object, message: string): void }
   /** 0: none are made. */
   most: number
@@ -16,8 +16,8 @@ const LATER_MS = 300
  * Folders and networks of machines to be: they are most of what a clone would wait for, and take next to nothing of the
  * host while nobody is in them.
  */
-export function createPlaces({ make, remove, log, most }: PlacesOptions) {
-  const ready: Guest[] = []
+export function createPreparedSlots({ make, remove, log, most }: PreparedSlotsOptions) {
+  const ready: Machine[] = []
   let filling: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
@@ -27,7 +27,7 @@ export function createPlaces({ make, remove, log, most }: PlacesOptions) {
   }
 
   return {
-    take: (): Guest | undefined => ready.shift(),
+    take: (): Machine | undefined => ready.shift(),
 
     /** Makes new ones in a moment. Nothing waits for it. */
     tend(): void {
@@ -47,7 +47,7 @@ export function createPlaces({ make, remove, log, most }: PlacesOptions) {
       isClosed = true
       clearTimeout(timer)
       await filling
-      for (const guest of ready.splice(0)) await remove(guest)
+      for (const qemu of ready.splice(0)) await remove(qemu)
     },
   }
 }

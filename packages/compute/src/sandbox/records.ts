@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Guest, lastWords } from '../machine/machine.ts'
+import { lastWords, type Machine } from '../machine/machine.ts'
 import type { SandboxObservation, SandboxSpec } from '../ports/sandbox-runtime.ts'
-import { machineAt } from './sandbox-machine.ts'
+import { sandboxMachineAt } from './sandbox-machine.ts'
 import type { SavedState } from './saved-state.ts'
 
 /** What is kept of a machine in its folder, beside its disk. */
-export interface MachineRecord {
+export interface SandboxMachineRecord {
   /** Whose machine it is; undefined while it is nobody's. */
   sandbox?: SandboxSpec
   state: 'running' | 'paused' | 'ended'
@@ -29,9 +29,9 @@ export interface ProcessIdentity {
   startTicks: number
 }
 
-export interface Machine {
-  guest: Guest
-  record: MachineRecord
+export interface SandboxMachine {
+  qemu: Machine
+  record: SandboxMachineRecord
 }
 
 const SEEN_FILE = 'seen'
@@ -40,7 +40,7 @@ const SEEN_EVERY_MS = 2_000
 
 /** Every machine of this host, as its folder says and its process shows. */
 export async function openRecords(folder: string, clock: { now(): Date }) {
-  const machines = new Map<string, Machine>()
+  const machines = new Map<string, SandboxMachine>()
   await mkdir(folder, { recursive: true, mode: 0o711 })
   const seenFile = join(folder, SEEN_FILE)
   let seenAt = Number(await readFile(seenFile, 'utf8').catch(() => '0'))
@@ -48,27 +48,32 @@ export async function openRecords(folder: string, clock: { now(): Date }) {
   const unfinished: string[] = []
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue
-    const guest = machineAt(folder, entry.name)
-    const text = await readFile(guest.recordFile, 'utf8').catch(() => undefined)
-    const record = text === undefined ? undefined : (JSON.parse(text) as MachineRecord)
+    const qemu = sandboxMachineAt(folder, entry.name)
+    const text = await readFile(qemu.recordFile, 'utf8').catch(() => undefined)
+    const record = text === undefined ? undefined : (JSON.parse(text) as SandboxMachineRecord)
     // What was begun and never finished, and what belongs to nobody, is removed by whoever opens.
-    if (record?.sandbox) machines.set(entry.name, { guest, record })
+    if (record?.sandbox) machines.set(entry.name, { qemu, record })
     else unfinished.push(entry.name)
   }
 
-  const write = async ({ guest, record }: Machine) => {
-    await writeFile(`${guest.recordFile}.part`, JSON.stringify(record), { mode: 0o600 })
-    await rename(`${guest.recordFile}.part`, guest.recordFile)
+  const write = async ({ qemu, record }: SandboxMachine) => {
+    await writeFile(`${qemu.recordFile}.part`, JSON.stringify(record), { mode: 0o600 })
+    await rename(`${qemu.recordFile}.part`, qemu.recordFile)
   }
 
-  const ranMs = ({ record }: Machine, until: number) => {
+  const ranMs = ({ record }: SandboxMachine, until: number) => {
     if (record.state !== 'running') return record.ranMs
     const end = Math.min(until, record.stillSince ?? until)
     return record.ranMs + Math.max(end - record.startedAt, 0)
   }
 
   /** Ends the run in the books, at the time given. */
-  const close = async (machine: Machine, state: 'paused' | 'ended', until: number, reason?: string) => {
+  const close = async (
+    machine: SandboxMachine,
+    state: 'paused' | 'ended',
+    until: number,
+    reason?: string,
+  ) => {
     const { process: _, stillSince: __, ...rest } = machine.record
     machine.record = { ...rest, ranMs: ranMs(machine, until), state, ...(reason !== undefined && { reason }) }
     await write(machine)
@@ -81,13 +86,13 @@ export async function openRecords(folder: string, clock: { now(): Date }) {
     close,
 
     /** From now on it is not counted, until it goes on; also for who opens after a kill. */
-    async standStill(machine: Machine): Promise<void> {
+    async standStill(machine: SandboxMachine): Promise<void> {
       machine.record = { ...machine.record, stillSince: clock.now().getTime() }
       await write(machine)
     },
 
     /** @param at since when it goes on */
-    async goOn(machine: Machine, at = clock.now().getTime()): Promise<void> {
+    async goOn(machine: SandboxMachine, at = clock.now().getTime()): Promise<void> {
       const { stillSince, ...record } = machine.record
       if (stillSince === undefined) return
       machine.record = { ...record, startedAt: record.startedAt + Math.max(at - stillSince, 0) }
@@ -98,10 +103,10 @@ export async function openRecords(folder: string, clock: { now(): Date }) {
     seenAt: () => seenAt,
 
     /** Whether its process runs; one that does not any more has ended, when it was last seen. */
-    async settle(machine: Machine): Promise<MachineRecord> {
+    async settle(machine: SandboxMachine): Promise<SandboxMachineRecord> {
       const { record } = machine
       if (record.state === 'running' && !(await isAlive(record.process))) {
-        const reason = (await lastWords(machine.guest).catch(() => undefined)) ?? 'its machine ended'
+        const reason = (await lastWords(machine.qemu).catch(() => undefined)) ?? 'its machine ended'
         await close(machine, 'ended', seenAt, reason)
       }
       return machine.record
@@ -121,7 +126,7 @@ export async function openRecords(folder: string, clock: { now(): Date }) {
       }
     },
 
-    observationOf(machine: Machine): SandboxObservation {
+    observationOf(machine: SandboxMachine): SandboxObservation {
       const { state, reason } = machine.record
       return {
         state,

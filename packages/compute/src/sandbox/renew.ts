@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { macAddress } from '../machine/command-line.ts'
-import type { GuestLink } from './agent-session.ts'
+import type { AgentSession } from './agent-session.ts'
 
 /** Of randomness, as much as the kernel of a machine takes at once. */
 const SEED_BYTES = 64
@@ -17,7 +17,7 @@ export interface Identity {
  * Gives the machine the time, and a randomness that no other has, and waits for it; as one of its own also names.
  * Nothing else may be asked of its agent before.
  */
-export async function renew(link: GuestLink, now: Date, identity?: Identity): Promise<void> {
+export async function renew(session: AgentSession, now: Date, identity?: Identity): Promise<void> {
   const args = {
     now: now.getTime() / 1000,
     ...(identity && {
@@ -28,5 +28,5 @@ export async function renew(link: GuestLink, now: Date, identity?: Identity): Pr
       env: identity.env,
     }),
   }
-  await link.call('renew', args, { body: randomBytes(SEED_BYTES) })
+  await session.call('renew', args, { body: randomBytes(SEED_BYTES) })
 }

@@ -23,19 +23,19 @@ import {
   type SandboxSpec,
 } from '../ports/sandbox-runtime.ts'
 import { checkSandboxSpec } from '../ports/sandbox-spec.ts'
-import type { GuestLink } from './agent-session.ts'
-import { createLinks } from './agent-sessions.ts'
+import type { AgentSession } from './agent-session.ts'
+import { createAgentSessions } from './agent-sessions.ts'
 import { createGuestChannel } from './channel.ts'
-import { createKeeper } from './checkpoint.ts'
+import { createCheckpoints } from './checkpoint.ts'
 import { asSandboxError, sameSize } from './failures.ts'
-import { createSandboxWorld } from './host-resources.ts'
+import { createHostResources } from './host-resources.ts'
 import { sandboxRecipes, sandboxTemplates } from './image/recipes.ts'
 import { namesAndPolicyOf } from './network.ts'
-import { type Machine, openRecords } from './records.ts'
+import { openRecords, type SandboxMachine } from './records.ts'
 import { renew } from './renew.ts'
-import { beginFromState, machineAt } from './sandbox-machine.ts'
+import { sandboxMachineAt, startFromState } from './sandbox-machine.ts'
 import { createSnapshots } from './snapshots.ts'
-import { createBeginnings, type PoolWish } from './start-machine.ts'
+import { createMachineStarter, type PoolWish } from './start-machine.ts'
 
 export interface SandboxesOptions {
   /** With `sandboxes/`, `sandbox-snapshots/`, `sandbox-templates/` and `base-images/`. */
@@ -91,7 +91,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   const parent = options.controlGroup ?? DEFAULT_PARENT
   const groups = createControlGroups({ parent, disk: defaultDiskLimits, dataFolder, log })
   const clockOptions = hostClockOptions()
-  const world = createSandboxWorld({
+  const resources = createHostResources({
     users,
     groups,
     networks,
@@ -101,25 +101,25 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   })
   const records = await openRecords(folder, clock)
   const snapshots = createSnapshots(join(dataFolder, 'sandbox-snapshots'))
-  const links = createLinks(clock)
+  const sessions = createAgentSessions(clock)
   const alone = oneAtATime()
-  const bySandbox = new Map<string, Machine>()
+  const bySandbox = new Map<string, SandboxMachine>()
   for (const machine of records.machines.values()) bySandbox.set(machine.record.sandbox!.id, machine)
-  for (const name of records.unfinished) await world.remove(machineAt(folder, name))
+  for (const name of records.unfinished) await resources.remove(sandboxMachineAt(folder, name))
 
-  const beginnings = createBeginnings({
-    ...{ dataFolder, folder, images, world, links, snapshots, user, clock, log },
+  const starter = createMachineStarter({
+    ...{ dataFolder, folder, images, resources, sessions, snapshots, user, clock, log },
     templateNiceness: options.templateNiceness ?? 10,
     pool: options.pool ?? { most: 0 },
   })
-  const { begin, discard, places, pool } = beginnings
-  const keeper = createKeeper({ dataFolder, world, users, links, records, clock })
-  const takeOver = async (machine: Machine) => {
-    await keeper.takeOver(machine)
-    const { guest, record } = machine
+  const { begin, discard, slots, pool } = starter
+  const checkpoints = createCheckpoints({ dataFolder, resources, users, sessions, records, clock })
+  const takeOver = async (machine: SandboxMachine) => {
+    await checkpoints.takeOver(machine)
+    const { qemu, record } = machine
     if (record.state === 'running')
-      await world
-        .keepNetwork(guest, record.sandbox!.network)
+      await resources
+        .keepNetwork(qemu, record.sandbox!.network)
         .catch((error) => log.info({ err: error }, `Sandbox ${record.sandbox!.id} resolves no names`))
   }
   await Promise.all([...records.machines.values()].map(takeOver))
@@ -137,23 +137,23 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   }
   const tendPool = () =>
     void pool.tend().catch((error) => log.info({ err: error }, 'the pool was not tended'))
-  const linkOf = async (id: string): Promise<GuestLink> => {
-    const { guest, record } = await living(id)
+  const sessionOf = async (id: string): Promise<AgentSession> => {
+    const { qemu, record } = await living(id)
     if (record.state === 'paused') throw new SandboxError('sandbox_paused', `Sandbox ${id} is paused`)
-    return links.get(guest)
+    return sessions.get(qemu)
   }
-  const channel = createGuestChannel(linkOf)
-  places.tend()
+  const channel = createGuestChannel(sessionOf)
+  slots.tend()
 
   /** Gives the machine to the sandbox: from now on it is counted, and found again. */
-  const give = async (machine: Machine, spec: SandboxSpec): Promise<void> => {
-    const { guest } = machine
+  const give = async (machine: SandboxMachine, spec: SandboxSpec): Promise<void> => {
+    const { qemu } = machine
     try {
-      const identity = { hostname: spec.id, machineId: guest.id, env: spec.env ?? {} }
-      await renew(await links.get(guest), clock.now(), identity)
+      const identity = { hostname: spec.id, machineId: qemu.id, env: spec.env ?? {} }
+      await renew(await sessions.get(qemu), clock.now(), identity)
       machine.record = { ...machine.record, sandbox: spec, startedAt: clock.now().getTime() }
       await records.write(machine)
-      records.machines.set(guest.id, machine)
+      records.machines.set(qemu.id, machine)
       bySandbox.set(spec.id, machine)
     } catch (error) {
       await discard(machine)
@@ -168,7 +168,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
     lookedAt = performance.now()
     for (const [id, machine] of bySandbox)
       if (machine.record.state === 'running')
-        void alone(id, () => keeper.goOnWithRoom(machine)).catch((error) =>
+        void alone(id, () => checkpoints.goOnWithRoom(machine)).catch((error) =>
           log.info({ err: error }, `Sandbox ${id} was not looked at`),
         )
   }
@@ -179,9 +179,9 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
         if (bySandbox.has(spec.id)) return
         checkSandboxSpec(spec)
         await checkNetworkIsPossible(networks, spec.network)
-        const machine = await beginnings.fromTemplate(spec)
+        const machine = await starter.fromTemplate(spec)
         await give(machine, spec)
-        places.tend()
+        slots.tend()
         setTimeout(tendPool, LATER_MS).unref()
       }),
 
@@ -202,13 +202,13 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
           await records.close(machine, 'ended', clock.now().getTime(), 'it was destroyed')
         const end = { ranMs: machine.record.ranMs }
         await discard(machine)
-        records.machines.delete(machine.guest.id)
+        records.machines.delete(machine.qemu.id)
         bySandbox.delete(id)
         return end
       }),
 
-    pause: (id) => alone(id, async () => keeper.pause(await living(id))),
-    resume: (id) => alone(id, async () => keeper.resume(await living(id))),
+    pause: (id) => alone(id, async () => checkpoints.pause(await living(id))),
+    resume: (id) => alone(id, async () => checkpoints.resume(await living(id))),
 
     fork: (id, spec) =>
       alone(id, async () => {
@@ -217,10 +217,10 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
         checkSandboxSpec(spec)
         sameSize(spec, parent.record.sandbox!)
         await checkNetworkIsPossible(networks, spec.network)
-        const machine = await begin(spec, spec.network, async (guest, around) => {
-          await keeper.save(parent, { state: guest.state, disk: guest.disk })
-          const begun = await beginFromState(guest, spec, guest.state, around)
-          await rm(guest.state)
+        const machine = await begin(spec, spec.network, async (qemu, around) => {
+          await checkpoints.save(parent, { state: qemu.state, disk: qemu.disk })
+          const begun = await startFromState(qemu, spec, qemu.state, around)
+          await rm(qemu.state)
           return begun
         })
         await give(machine, spec)
@@ -234,7 +234,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
           (await snapshots.find(snapshotId)) ??
           (await snapshots
             .keep(snapshotId, async (files) => {
-              const { diskSha256, ...state } = await keeper.save(machine, files)
+              const { diskSha256, ...state } = await checkpoints.save(machine, files)
               return { size: { vcpus, memoryMb, diskGb }, state, diskSha256 }
             })
             .catch((error) => {
@@ -253,7 +253,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
         const sandbox = { ...machine.record.sandbox!, network }
         machine.record = { ...machine.record, sandbox }
         await records.write(machine)
-        if (machine.record.state === 'running') await world.applyNetwork(machine.guest, network)
+        if (machine.record.state === 'running') await resources.applyNetwork(machine.qemu, network)
       }),
 
     hasNetworks: () => networks.isPossible(),
@@ -274,11 +274,11 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
     channel,
     prepare: async (template, onProgress) =>
       void (await images.ensure(sandboxTemplates.find(({ name }) => name === template)!.image, onProgress)),
-    keepTemplate: beginnings.keepTemplate,
+    keepTemplate: starter.keepTemplate,
     tendPool: () => pool.tend(),
     async close() {
-      await Promise.all([pool.close(), places.close()])
-      await links.close()
+      await Promise.all([pool.close(), slots.close()])
+      await sessions.close()
     },
   }
 }

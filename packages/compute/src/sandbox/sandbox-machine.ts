@@ -5,15 +5,16 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import type { BuiltImage } from '../images/image-store.ts'
 import { keepBaseDisk, makeDisk } from '../machine/disk.ts'
 import { connectToGuest } from '../machine/guest-socket.ts'
-import { type Guest, guestAt, launchGuest, runningPid, type StartOptions } from '../machine/machine.ts'
+import { type Machine, machineAt, runningPid } from '../machine/machine.ts'
+import { launchMachine, type StartOptions } from '../machine/machine-process.ts'
 import { type Monitor, withMonitor } from '../machine/monitor.ts'
 import { ignoreShared } from '../machine/saving.ts'
 import type { Template } from '../machine/template-store.ts'
 import type { SandboxSize } from '../ports/sandbox-runtime.ts'
 import { withAgent } from './agent-files.ts'
-import { type GuestLink, openLink } from './agent-session.ts'
+import { type AgentSession, openSession } from './agent-session.ts'
 import { sandboxArguments, sandboxFiles } from './command-line.ts'
-import { firstLink } from './template.ts'
+import { firstSession } from './template.ts'
 
 /*
  * One machine of a sandbox: how it begins (as a clone, from a saved state, or by a boot), and how it becomes one of its
@@ -30,72 +31,72 @@ const WAKE_TIMEOUT_MS = 60_000
 const POLL_MS = 1
 
 /** The folder of a machine; sockets of sandboxes have names of their own. */
-export function machineAt(folder: string, id: string): Guest {
-  const guest = guestAt(folder, id)
-  const file = (name: string) => join(guest.folder, name)
-  return { ...guest, monitor: file(sandboxFiles.monitor), agent: file(sandboxFiles.agent) }
+export function sandboxMachineAt(folder: string, id: string): Machine {
+  const qemu = machineAt(folder, id)
+  const file = (name: string) => join(qemu.folder, name)
+  return { ...qemu, monitor: file(sandboxFiles.monitor), agent: file(sandboxFiles.agent) }
 }
 
 /** What began: its process, and the line to its agent. */
-export interface Begun {
+export interface Started {
   pid: number
-  link: GuestLink
+  session: AgentSession
 }
 
 /** Begins as a clone of the template. It runs when this returns. */
-export async function beginAsClone(
-  guest: Guest,
+export async function startAsClone(
+  qemu: Machine,
   size: SandboxSize,
   template: Template,
   around: Around,
-): Promise<Begun> {
-  await writeFile(guest.disk, template.disk, { mode: 0o600 })
-  await writeFile(guest.state, template.state, { mode: 0o600 })
-  const state = await open(guest.state)
-  await rm(guest.state)
+): Promise<Started> {
+  await writeFile(qemu.disk, template.disk, { mode: 0o600 })
+  await writeFile(qemu.state, template.state, { mode: 0o600 })
+  const state = await open(qemu.state)
+  await rm(qemu.state)
   let pid: number
   try {
     const memoryFile = { path: '/proc/self/fd/4', share: false }
-    const args = argumentsOf(guest, size, around, { memoryFile })
+    const args = argumentsOf(qemu, size, around, { memoryFile })
     const inherit = [template.memory.descriptor, state.fd]
-    await giveDisk(guest, around)
-    pid = await launchGuest(guest, args, { ...around, inherit, isIdle: true })
+    await giveDisk(qemu, around)
+    pid = await launchMachine(qemu, args, { ...around, inherit, isIdle: true })
   } finally {
     await state.close()
   }
-  return { pid, link: await wake(guest, 'fd:5', 'template') }
+  return { pid, session: await wake(qemu, 'fd:5', 'template') }
 }
 
 /** Begins, on the disk that is there, where the state of the file ends. The file is not needed afterwards. */
-export async function beginFromState(
-  guest: Guest,
+export async function startFromState(
+  qemu: Machine,
   size: SandboxSize,
   file: string,
   around: Around,
-): Promise<Begun> {
+): Promise<Started> {
   const state = await open(file)
   let pid: number
   try {
-    await giveDisk(guest, around)
-    const args = argumentsOf(guest, size, around)
-    pid = await launchGuest(guest, args, { ...around, inherit: [state.fd], isIdle: true })
+    await giveDisk(qemu, around)
+    const args = argumentsOf(qemu, size, around)
+    pid = await launchMachine(qemu, args, { ...around, inherit: [state.fd], isIdle: true })
   } finally {
     await state.close()
   }
-  return { pid, link: await wake(guest, 'fd:4', 'own') }
+  return { pid, session: await wake(qemu, 'fd:4', 'own') }
 }
 
 /** Begins with a boot. It is slow, and needs nothing but the image. */
-export async function beginCold(
-  guest: Guest,
+export async function startCold(
+  qemu: Machine,
   size: SandboxSize,
   image: BuiltImage,
   baseImages: string,
   around: Around,
-): Promise<Begun> {
-  const kernel = join(guest.folder, 'vmlinuz')
-  const initrd = join(guest.folder, 'initrd')
-  await makeDisk(guest.disk, {
+): Promise<Started> {
+  const kernel = join(qemu.folder, 'vmlinuz')
+  const initrd = join(qemu.folder, 'initrd')
+  await makeDisk(qemu.disk, {
     base: await keepBaseDisk(image, baseImages),
     image: { diskGb: image.diskGb },
     diskGb: size.diskGb,
@@ -105,37 +106,37 @@ export async function beginCold(
   await writeFile(initrd, await withAgent(await readFile(image.initrd)))
   if (around.user) for (const path of [kernel, initrd]) await chown(path, around.user.uid, around.user.gid)
   const boot = { kernel: 'vmlinuz', initrd: 'initrd', clockOptions: around.clockOptions }
-  const pid = await launchGuest(guest, argumentsOf(guest, size, around, { boot }), around)
+  const pid = await launchMachine(qemu, argumentsOf(qemu, size, around, { boot }), around)
   let isGone = false
-  const link = await firstLink(guest.agent, () => {
-    if (isGone) throw new Error(`The machine of ${guest.id} ended while it booted`)
-    void runningPid(guest).then((running) => {
+  const session = await firstSession(qemu.agent, () => {
+    if (isGone) throw new Error(`The machine of ${qemu.id} ended while it booted`)
+    void runningPid(qemu).then((running) => {
       isGone = running === undefined
     })
   })
-  await link.call('warm', { languages: [], disk: '/dev/vda' }, { timeoutMs: WAKE_TIMEOUT_MS })
-  return { pid, link }
+  await session.call('warm', { languages: [], disk: '/dev/vda' }, { timeoutMs: WAKE_TIMEOUT_MS })
+  return { pid, session }
 }
 
 const argumentsOf = (
-  guest: Guest,
+  qemu: Machine,
   { vcpus, memoryMb }: SandboxSize,
   { accelerator, network }: Around,
   more: Partial<Parameters<typeof sandboxArguments>[0]> = {},
-) => sandboxArguments({ id: guest.id, vcpus, memoryMb, accelerator, network, ...more })
+) => sandboxArguments({ id: qemu.id, vcpus, memoryMb, accelerator, network, ...more })
 
-async function giveDisk({ disk }: Guest, { user }: Around): Promise<void> {
+async function giveDisk({ disk }: Machine, { user }: Around): Promise<void> {
   if (user) await chown(disk, user.uid, user.gid)
 }
 
 /** Greets the agent, which hears us before anybody else, and loads the state into a QEMU that waits for it. */
-async function wake(guest: Guest, uri: string, memory: 'template' | 'own'): Promise<GuestLink> {
-  const socket = connectToGuest(guest.agent)
-  const link = openLink(socket, { timeoutMs: WAKE_TIMEOUT_MS })
-  link.catch(() => {})
+async function wake(qemu: Machine, uri: string, memory: 'template' | 'own'): Promise<AgentSession> {
+  const socket = connectToGuest(qemu.agent)
+  const session = openSession(socket, { timeoutMs: WAKE_TIMEOUT_MS })
+  session.catch(() => {})
   try {
     await withMonitor(
-      guest.monitor,
+      qemu.monitor,
       async (monitor) => {
         if (memory === 'template') await ignoreShared(monitor, true)
         await monitor.execute('migrate-incoming', { uri })
@@ -145,7 +146,7 @@ async function wake(guest: Guest, uri: string, memory: 'template' | 'own'): Prom
       },
       { timeoutMs: WAKE_TIMEOUT_MS },
     )
-    return await link
+    return await session
   } catch (error) {
     socket.destroy()
     throw error

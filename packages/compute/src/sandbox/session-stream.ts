@@ -4,15 +4,15 @@ import { FrameType, PAYLOAD_BYTES } from './session-frames.ts'
 /** What either end may send before the other has taken something. */
 export const WINDOW = 256 * 1024
 
-export interface LinkStreamOptions {
+export interface SessionStreamOptions {
   send(type: number, payload: Uint8Array): void
   /** Once, at its end: whether both directions came to theirs. */
   onDone(isWhole: boolean): void
 }
 
 /** Bytes either way within one call of a link; neither end has to keep more than a window of them. */
-export class LinkStream extends Duplex {
-  readonly #options: LinkStreamOptions
+export class SessionStream extends Duplex {
+  readonly #options: SessionStreamOptions
   /** Bytes that we may send. */
   #credit = WINDOW
   /** Bytes that the other end may send still. */
@@ -20,7 +20,7 @@ export class LinkStream extends Duplex {
   #waiting: { chunk: Buffer; done: (error?: Error | null) => void } | undefined
   #hasEnded = false
 
-  constructor(options: LinkStreamOptions) {
+  constructor(options: SessionStreamOptions) {
     super({ allowHalfOpen: true, readableHighWaterMark: WINDOW, writableHighWaterMark: WINDOW })
     this.#options = options
     // Whoever has it may have no interest in errors after its end.

@@ -8,40 +8,40 @@ import pLimit from 'p-limit'
 import type { BuiltImage, ImageStore } from '../images/image-store.ts'
 import { diskSizeGb } from '../machine/disk.ts'
 import { refuseWhenFull } from '../machine/host-capacity.ts'
-import type { Guest } from '../machine/machine.ts'
+import type { Machine } from '../machine/machine.ts'
 import { withMonitor } from '../machine/monitor.ts'
 import { createTemplateStore } from '../machine/template-store.ts'
 import { closedNetwork } from '../ports/sandbox-network.ts'
 import { SandboxError, type SandboxSize, type SandboxSpec } from '../ports/sandbox-runtime.ts'
 import type { DriverError } from '../ports/vps-driver.ts'
-import type { Links } from './agent-sessions.ts'
+import type { AgentSessions } from './agent-sessions.ts'
 import { asSandboxError, sameSize } from './failures.ts'
-import type { SandboxWorld } from './host-resources.ts'
+import type { HostResources } from './host-resources.ts'
 import { sandboxTemplates } from './image/recipes.ts'
 import { createPool } from './pool.ts'
-import { createPlaces } from './prepared-slots.ts'
+import { createPreparedSlots } from './prepared-slots.ts'
 import { prime } from './prime.ts'
-import { identityOf, type Machine } from './records.ts'
+import { identityOf, type SandboxMachine } from './records.ts'
 import { renew } from './renew.ts'
 import {
   type Around,
-  type Begun,
-  beginAsClone,
-  beginCold,
-  beginFromState,
   copySparsely,
-  machineAt,
+  type Started,
+  sandboxMachineAt,
+  startAsClone,
+  startCold,
+  startFromState,
 } from './sandbox-machine.ts'
 import type { Snapshots } from './snapshots.ts'
 import { buildSandboxTemplate, type SandboxShape, sandboxTemplateKey } from './template.ts'
 
-export interface BeginningsOptions {
+export interface MachineStarterOptions {
   dataFolder: string
   /** Of the machines. */
   folder: string
   images: ImageStore
-  world: SandboxWorld
-  links: Links
+  resources: HostResources
+  sessions: AgentSessions
   snapshots: Snapshots
   /** Who runs templates. */
   user: RunAs | undefined
@@ -68,15 +68,15 @@ const kindOf = (key: string) => JSON.parse(key) as SandboxSize & { template: str
 /** Sandboxes are clones of one machine: what none of them can shed is common to no more than these. */
 const CLONES_AT_MOST = 2_000
 /** Made in advance for a rush. */
-const MOST_PLACES = 4
+const MOST_SLOTS = 4
 
 /** How machines of sandboxes begin: each way leaves one that runs and is nobody's yet, or nothing. */
-export function createBeginnings(options: BeginningsOptions) {
-  const { dataFolder, folder, images, world, links, snapshots, user, clock, log } = options
+export function createMachineStarter(options: MachineStarterOptions) {
+  const { dataFolder, folder, images, resources, sessions, snapshots, user, clock, log } = options
   const baseImages = join(dataFolder, 'base-images')
 
   const settings = async () => ({
-    ...{ ...(await world.host()), baseImages, user, clock },
+    ...{ ...(await resources.host()), baseImages, user, clock },
     niceness: options.templateNiceness,
   })
   const templates = createTemplateStore({
@@ -117,16 +117,16 @@ export function createBeginnings(options: BeginningsOptions) {
     }
   }
 
-  const newGuest = () => machineAt(folder, `sbm${randomUUID().replaceAll('-', '').slice(0, 26)}`)
-  const places = createPlaces({
-    ...{ log, most: MOST_PLACES, remove: (guest) => world.remove(guest) },
+  const newMachine = () => sandboxMachineAt(folder, `sbm${randomUUID().replaceAll('-', '').slice(0, 26)}`)
+  const slots = createPreparedSlots({
+    ...{ log, most: MOST_SLOTS, remove: (qemu) => resources.remove(qemu) },
     async make() {
-      const guest = newGuest()
+      const qemu = newMachine()
       try {
-        await world.prepare(guest)
-        return guest
+        await resources.prepare(qemu)
+        return qemu
       } catch (error) {
-        await world.remove(guest)
+        await resources.remove(qemu)
         throw error
       }
     },
@@ -134,26 +134,26 @@ export function createBeginnings(options: BeginningsOptions) {
 
   /** Of a rush, some are there soon rather than all late: a clone in the making keeps a processor busy. */
   const making = pLimit(availableParallelism())
-  const cloneOf = (shape: SandboxShape, guest: Guest, size: SandboxSize, around: Around) =>
-    making(() => templates.clone(shape, (template) => beginAsClone(guest, size, template, around)))
+  const cloneOf = (shape: SandboxShape, qemu: Machine, size: SandboxSize, around: Around) =>
+    making(() => templates.clone(shape, (template) => startAsClone(qemu, size, template, around)))
 
   /** Makes a machine that is nobody's yet, in one of the ways; of one that fails nothing is left. */
   const begin = async (
     size: SandboxSize,
     network: SandboxSpec['network'],
-    how: (guest: Guest, around: Around) => Promise<Begun>,
-    guest = places.take() ?? newGuest(),
-  ): Promise<Machine> => {
+    how: (qemu: Machine, around: Around) => Promise<Started>,
+    qemu = slots.take() ?? newMachine(),
+  ): Promise<SandboxMachine> => {
     try {
       await refuseWhenFull(dataFolder)
-      const { pid, link } = await how(guest, await world.surround(guest, size, network))
-      links.put(guest, link)
+      const { pid, session } = await how(qemu, await resources.surround(qemu, size, network))
+      sessions.put(qemu, session)
       const process = await identityOf(pid)
       if (!process) throw new SandboxError('guest_failed', 'Its machine ended at once')
-      return { guest, record: { state: 'running', ranMs: 0, startedAt: clock.now().getTime(), process } }
+      return { qemu, record: { state: 'running', ranMs: 0, startedAt: clock.now().getTime(), process } }
     } catch (error) {
-      await links.drop(guest.id)
-      await world.remove(guest)
+      await sessions.drop(qemu.id)
+      await resources.remove(qemu)
       throw asSandboxError(error)
     }
   }
@@ -161,15 +161,15 @@ export function createBeginnings(options: BeginningsOptions) {
   /** As a clone, or by a boot where no template is there yet. */
   const beginFromTemplate = async (name: string, size: SandboxSize, network: SandboxSpec['network']) => {
     const shape = await shapeOf(name, size)
-    return begin(size, network, async (guest, around) => {
-      const cloned = await cloneOf(shape, guest, size, around).catch((error) => {
+    return begin(size, network, async (qemu, around) => {
+      const cloned = await cloneOf(shape, qemu, size, around).catch((error) => {
         log.info({ err: error }, 'no clone came of it: cold boot')
-        return world.stop(guest).then(() => undefined)
+        return resources.stop(qemu).then(() => undefined)
       })
       if (cloned) return cloned
-      const again = await world.surround(guest, size, network)
-      await rm(guest.disk, { force: true })
-      return beginCold(guest, { ...size, diskGb: shape.diskGb }, shape.image, baseImages, again)
+      const again = await resources.surround(qemu, size, network)
+      await rm(qemu.disk, { force: true })
+      return startCold(qemu, { ...size, diskGb: shape.diskGb }, shape.image, baseImages, again)
     })
   }
 
@@ -178,13 +178,13 @@ export function createBeginnings(options: BeginningsOptions) {
     const shape = await shapeOf(name, size)
     return begin(
       size,
-      await world.usualNetwork(),
-      async (guest, around) => {
-        const begun = await cloneOf(shape, guest, size, around)
+      await resources.usualNetwork(),
+      async (qemu, around) => {
+        const begun = await cloneOf(shape, qemu, size, around)
         if (!begun) throw new SandboxError('template_not_ready', `There is no saved machine of ${name} yet`)
         return begun
       },
-      newGuest(),
+      newMachine(),
     )
   }
 
@@ -194,15 +194,15 @@ export function createBeginnings(options: BeginningsOptions) {
     sameSize(spec, kept.size)
     await snapshots.check(spec.template, kept)
     const { state, disk } = snapshots.files(spec.template)
-    return begin(spec, spec.network, async (guest, around) => {
-      await copySparsely(disk, guest.disk)
-      return beginFromState(guest, spec, state, around)
+    return begin(spec, spec.network, async (qemu, around) => {
+      await copySparsely(disk, qemu.disk)
+      return startFromState(qemu, spec, state, around)
     })
   }
 
-  const discard = async ({ guest }: Machine) => {
-    await links.drop(guest.id)
-    await world.remove(guest)
+  const discard = async ({ qemu }: SandboxMachine) => {
+    await sessions.drop(qemu.id)
+    await resources.remove(qemu)
   }
 
   const pool = createPool({
@@ -214,10 +214,10 @@ export function createBeginnings(options: BeginningsOptions) {
       const { template, ...size } = kindOf(key)
       const machine = await beginWarm(template, size)
       try {
-        const nobody = { hostname: 'waiting', machineId: machine.guest.id, env: {} }
-        await renew(await links.get(machine.guest), clock.now(), nobody)
-        await prime(await links.get(machine.guest), templateOf(template))
-        await withMonitor(machine.guest.monitor, ({ execute }) => execute('stop'))
+        const nobody = { hostname: 'waiting', machineId: machine.qemu.id, env: {} }
+        await renew(await sessions.get(machine.qemu), clock.now(), nobody)
+        await prime(await sessions.get(machine.qemu), templateOf(template))
+        await withMonitor(machine.qemu.monitor, ({ execute }) => execute('stop'))
         return machine
       } catch (error) {
         await discard(machine)
@@ -230,9 +230,9 @@ export function createBeginnings(options: BeginningsOptions) {
     const machine = pool.take(keyOf(spec))
     if (!machine) return undefined
     try {
-      if (!isDeepStrictEqual(network, await world.usualNetwork()))
-        await world.applyNetwork(machine.guest, network)
-      await withMonitor(machine.guest.monitor, ({ execute }) => execute('cont'))
+      if (!isDeepStrictEqual(network, await resources.usualNetwork()))
+        await resources.applyNetwork(machine.qemu, network)
+      await withMonitor(machine.qemu.monitor, ({ execute }) => execute('cont'))
       return machine
     } catch (error) {
       log.info({ err: error }, 'a sandbox made in advance is lost')
@@ -247,7 +247,7 @@ export function createBeginnings(options: BeginningsOptions) {
     begin,
     discard,
     pool,
-    places,
+    slots,
 
     /** As its template says, by the quickest way that there is. */
     fromTemplate: async (spec: SandboxSpec) =>

@@ -9,7 +9,7 @@ import { bootAndSave, finishTemplate, sha256, type TemplateOptions } from '../ma
 import type { CodeLanguage } from '../ports/sandbox-channel.ts'
 import type { SandboxSize } from '../ports/sandbox-runtime.ts'
 import { withAgent } from './agent-files.ts'
-import { type GuestLink, openLink } from './agent-session.ts'
+import { type AgentSession, openSession } from './agent-session.ts'
 import { sandboxArguments, sandboxFiles } from './command-line.ts'
 import { prime } from './prime.ts'
 import { renew } from './renew.ts'
@@ -78,30 +78,30 @@ export async function buildSandboxTemplate(shape: SandboxShape, out: string, opt
     for (const path of [work, dirname(file(sandboxFiles.monitor))]) await chown(path, user.uid, user.gid)
 
   const builtAt = clock.now()
-  let link: GuestLink | undefined
+  let session: AgentSession | undefined
   try {
     const args = argumentsOf(shape, options)
     const state = await bootAndSave(work, args, sandboxFiles.monitor, options, async (check) => {
-      link = await firstLink(file(sandboxFiles.agent), check)
+      session = await firstSession(file(sandboxFiles.agent), check)
       // As each clone will be, so that its own is short: what has to be mounted is mounted, what is read is in memory.
-      await renew(link, new Date(LONG_AGO), { hostname: 'template', machineId: 'template', env: {} })
-      await link.call('warm', { languages: warm, first, disk: '/dev/vda' }, { timeoutMs: BOOT_TIMEOUT_MS })
-      await prime(link, shape)
-      await link.call('sync', {}, { timeoutMs: BOOT_TIMEOUT_MS })
+      await renew(session, new Date(LONG_AGO), { hostname: 'template', machineId: 'template', env: {} })
+      await session.call('warm', { languages: warm, first, disk: '/dev/vda' }, { timeoutMs: BOOT_TIMEOUT_MS })
+      await prime(session, shape)
+      await session.call('sync', {}, { timeoutMs: BOOT_TIMEOUT_MS })
     })
     const facts = { image: image.name, vcpus, memoryMb, builtAt }
     return await finishTemplate(work, out, facts, state)
   } finally {
-    link?.close()
+    session?.close()
   }
 }
 
 /** Greets the agent of a machine that boots. */
-export async function firstLink(path: string, check: () => void): Promise<GuestLink> {
+export async function firstSession(path: string, check: () => void): Promise<AgentSession> {
   for (let waited = 0; ; waited += POLL_MS) {
     check()
     try {
-      return await openLink(connectToGuest(path), { timeoutMs: GREET_MS })
+      return await openSession(connectToGuest(path), { timeoutMs: GREET_MS })
     } catch (error) {
       if (waited > BOOT_TIMEOUT_MS) throw error
       await sleep(POLL_MS)

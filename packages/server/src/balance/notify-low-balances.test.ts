@@ -3,7 +3,7 @@ import { inTransaction } from '../database/transaction.ts'
 import { post } from '../ledger/post.ts'
 import { sendQueuedMail } from '../platform/queue-mail.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
-import { tellLowBalances } from './notify-low-balances.ts'
+import { notifyLowBalances } from './notify-low-balances.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -51,7 +51,7 @@ async function customer(hours: bigint) {
 }
 type Customer = Awaited<ReturnType<typeof customer>>
 
-const tell = () => tellLowBalances(service.services)
+const tell = () => notifyLowBalances(service.services)
 const told = async ({ told: of }: Customer) => {
   await tell()
   await tell()
@@ -153,7 +153,7 @@ test('behavior: killed before the commit nothing was told; the next look tells i
     'insert into outgoing_mail',
     'commit',
   ]) {
-    await tellLowBalances({ ...services, db: breaksAt(step) })
+    await notifyLowBalances({ ...services, db: breaksAt(step) })
     expect(await buyer.told()).toEqual([])
   }
   expect(await told(buyer)).toEqual([24])
@@ -161,7 +161,10 @@ test('behavior: killed before the commit nothing was told; the next look tells i
 
 test('behavior: nothing is told of what does not renew itself, nor without thresholds', async () => {
   const buyer = await customer(10n)
-  await tellLowBalances({ ...service.services, config: { ...service.services.config, lowBalanceHours: [] } })
+  await notifyLowBalances({
+    ...service.services,
+    config: { ...service.services.config, lowBalanceHours: [] },
+  })
   expect(await buyer.told()).toEqual([])
   await buyer.autoRenew(false)
   expect(await told(buyer)).toEqual([])

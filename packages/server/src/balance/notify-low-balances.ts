@@ -25,7 +25,7 @@ const REARMED_MS = 24 * HOUR_MS
  * crosses, and again after money came. Takes no input; may be killed at any step and run on any number of replicas: what
  * was told is written down with the event and the mail, under the lock of the balance.
  */
-export async function tellLowBalances(services: Services): Promise<void> {
+export async function notifyLowBalances(services: Services): Promise<void> {
   const { db, clock, config, ordering, sandboxing, log } = services
   const now = clock.now()
   const longest = config.lowBalanceHours[0] ?? 0
@@ -82,7 +82,7 @@ async function tellOne(tx: Transaction, services: Services, accountId: string): 
   const runs_out_at = shownEnd(services, runsOutAt)
   if (step.do === 'tell') {
     await insertTold(tx, { account_id: accountId, told_hours: step.hours, told_at: now, runs_out_at })
-    await tellOwner(tx, services, accountId, { hours: step.hours, runsOutAt: runsOutAt! })
+    await notifyOwner(tx, services, accountId, { hours: step.hours, runsOutAt: runsOutAt! })
   } else if (step.do === 'rearm' && step.hours === undefined) {
     await forgetTold(tx, accountId)
   } else if (row) {
@@ -91,7 +91,7 @@ async function tellOne(tx: Transaction, services: Services, accountId: string): 
   }
 }
 
-async function tellOwner(
+async function notifyOwner(
   tx: Transaction,
   services: Services,
   accountId: string,

@@ -30,7 +30,7 @@ export const dataLayout = (dataFolder: string) => ({
   /** Images that the operator added. */
   addedImages: join(dataFolder, 'added-images'),
   /** Disks that are kept for a while after their machine lost them: one folder for each machine. */
-  keptDisks: join(dataFolder, 'kept-disks'),
+  retainedDisks: join(dataFolder, 'kept-disks'),
   /** Pid files: one folder for each kind of program. */
   run: join(dataFolder, 'run'),
   /** Of each service on this folder. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { inTurn } from './leader-lock.ts'
+import { asLeader } from './leader-lock.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -13,7 +13,7 @@ afterEach(() => rm(folder, { recursive: true }))
 /** One who wants its turn, and what became of it. */
 function wanting(pidFile = join(folder, 'one.pid')) {
   const seen: string[] = []
-  const end = inTurn(
+  const end = asLeader(
     pidFile,
     () => {
       seen.push('begun')

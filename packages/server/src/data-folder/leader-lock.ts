@@ -9,7 +9,7 @@ const ASK_MS = 1_000
  * @param begin answers what ends the work; it is waited for before the lock is freed
  * @returns what ends the waiting or the work, and then frees the lock
  */
-export function inTurn(
+export function asLeader(
   pidFile: string,
   begin: () => (() => Promise<void>) | Promise<() => Promise<void>>,
   onFailure: (error: Error) => void,

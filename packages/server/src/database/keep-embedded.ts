@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { adoptDetached } from '@coinrack/host/detached-process.ts'
 import { lockFile } from '@coinrack/host/file-lock.ts'
 import { dataLayout } from '../data-folder/data-layout.ts'
-import { inTurn } from '../data-folder/leader-lock.ts'
+import { asLeader } from '../data-folder/leader-lock.ts'
 
 const LOOK_MS = 500
 
@@ -32,7 +32,7 @@ export function keepEmbeddedPostgres(
     }
   }
   const onFailure = (error: Error) => onEvent('PostgreSQL cannot be started; it is tried again', error)
-  return inTurn(
+  return asLeader(
     postgresWatchPidFile,
     () => {
       const end = new AbortController()

@@ -1,7 +1,7 @@
 import { inTransaction } from '../database/transaction.ts'
 import type { Services } from '../platform/services.ts'
 import { expiredDelegations, markExpiryTold } from './delegation-store.ts'
-import { tellBoth } from './notify-both.ts'
+import { notifyBoth } from './notify-both.ts'
 
 /**
  * Tells owner and delegate of rights that ended by themselves, once. They ended at their time, whether or not this ran.
@@ -12,7 +12,7 @@ export async function endExpiredDelegations(services: Services): Promise<void> {
   for (const { id } of await expiredDelegations(services.db, now)) {
     await inTransaction(services.db, async (tx) => {
       const row = await markExpiryTold(tx, id, now)
-      if (row) await tellBoth(tx, services, 'delegation.expired', row)
+      if (row) await notifyBoth(tx, services, 'delegation.expired', row)
     })
   }
 }

@@ -5,7 +5,7 @@ import type { Services } from '../platform/services.ts'
 import { addressesOf, type DelegationRow } from './delegation-store.ts'
 
 /** Tells owner and delegate, by event and by mail, what became of a delegation. */
-export async function tellBoth(
+export async function notifyBoth(
   tx: Transaction,
   services: Services,
   type: 'delegation.accepted' | 'delegation.revoked' | 'delegation.expired',

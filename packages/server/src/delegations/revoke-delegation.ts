@@ -1,13 +1,13 @@
 import { announce } from '../database/changes.ts'
 import type { Handler } from '../dispatch/handler.ts'
 import { revoke } from './delegation-store.ts'
-import { tellBoth } from './notify-both.ts'
+import { notifyBoth } from './notify-both.ts'
 
 export const revokeDelegation: Handler<'revokeDelegation'> = async ({ input, db, services }) => {
   const { delegation_id } = input
   const row = await revoke(db, delegation_id, services.clock.now())
   if (row) {
-    await tellBoth(db, services, 'delegation.revoked', row)
+    await notifyBoth(db, services, 'delegation.revoked', row)
     // Whoever holds a console open looks whether it still may.
     await announce(db, row.service_id)
   }

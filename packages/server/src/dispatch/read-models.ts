@@ -16,7 +16,7 @@ export interface Metrics {
 }
 
 /** What the owner of a VPS is shown of it. */
-export interface ShownVpsJson {
+export interface VpsReadModelJson {
   account_id: string
   id: string
   order_id: string

@@ -3,7 +3,7 @@ import type { Resource } from '@coinrack/contract/operation.ts'
 import type { NextStep } from '@coinrack/contract/wire.ts'
 import type { RowWanted } from '../account/authenticate.ts'
 import { mayOperate } from './may-operate.ts'
-import { SANDBOX_USE, type SandboxUse, SHOWN_VPS, type ShownVpsJson } from './read-models.ts'
+import { SANDBOX_USE, type SandboxUse, SHOWN_VPS, type VpsReadModelJson } from './read-models.ts'
 
 /** Of another account, that gave the caller rights on it. */
 export interface Delegated {
@@ -16,7 +16,7 @@ export interface ResourceRows {
   order: { account_id: string }
   token: { account_id: string }
   ssh_key: { account_id: string }
-  service: ShownVpsJson & Delegated
+  service: VpsReadModelJson & Delegated
   operation: { account_id: string } & Delegated
   webhook: { account_id: string }
   ticket: { account_id: string }

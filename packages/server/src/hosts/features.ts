@@ -9,7 +9,7 @@ const NAMES: Record<keyof HostFeatures, StoredFeature> = {
   portForwarding: 'port_forwarding',
   ipv6: 'ipv6',
   memorySnapshots: 'memory_snapshots',
-  keptDisks: 'kept_disks',
+  retainedDisks: 'retained_disks',
   serialConsole: 'serial_console',
   screen: 'screen',
   rescue: 'rescue',

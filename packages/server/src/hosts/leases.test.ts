@@ -99,7 +99,7 @@ describe('leases', () => {
 test('error: a call that changes a machine without the lease is not made; one that looks is', async () => {
   const host = service.fakeHosts.get('east-1')!
   let held = ['east-1']
-  const { driver, snapshots, keptDisks } = underLease(host, () => held)
+  const { driver, snapshots, retainedDisks } = underLease(host, () => held)
   await driver.destroy('vps_none')
   held = ['east-2']
   const before = host.driver.calls.length
@@ -107,7 +107,7 @@ test('error: a call that changes a machine without the lease is not made; one th
     () => driver.destroy('vps_none'),
     () => driver.power('vps_none', 'start'),
     () => snapshots.remove('vps_none', 'snp_none'),
-    () => keptDisks.remove('vps_none', 'snp_none'),
+    () => retainedDisks.remove('vps_none', 'snp_none'),
   ])
     await expect(call()).rejects.toThrow(LeaseLostError)
   expect(host.driver.calls).toHaveLength(before)

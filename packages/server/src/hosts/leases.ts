@@ -68,13 +68,13 @@ export function createLeases(
   }
 }
 
-type Ports = Pick<MachineHost, 'driver' | 'snapshots' | 'keptDisks'>
+type Ports = Pick<MachineHost, 'driver' | 'snapshots' | 'retainedDisks'>
 
 /** The calls that change machines or what is kept of them. */
 const CHANGING: { [P in keyof Ports]: readonly (keyof Ports[P])[] } = {
   driver: ['ensure', 'power', 'applyNetwork', 'changeAtBoot', 'destroy'],
   snapshots: ['take', 'restore', 'remove'],
-  keptDisks: ['setAside', 'putBack', 'remove'],
+  retainedDisks: ['setAside', 'putBack', 'remove'],
 }
 
 /**
@@ -98,6 +98,6 @@ export function underLease<H extends MachineHost>(host: H, held: () => readonly 
     ...host,
     driver: guarded('driver'),
     snapshots: guarded('snapshots'),
-    keptDisks: guarded('keptDisks'),
+    retainedDisks: guarded('retainedDisks'),
   }
 }

@@ -1,7 +1,7 @@
 import { createFakeConsole, type FakeConsole } from '@coinrack/compute/fake/console.ts'
 import { createFakeDriver, type FakeDriver, type FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
 import { createFakeGuestChannel, type FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
-import { createFakeKeptDisks, type FakeKeptDisks } from '@coinrack/compute/fake/retained-disks.ts'
+import { createFakeRetainedDisks, type FakeRetainedDisks } from '@coinrack/compute/fake/retained-disks.ts'
 import { createFakeSnapshots, type FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import { LOCAL_HOST, type MachineHost } from '../platform/machine-host.ts'
 
@@ -11,7 +11,7 @@ export interface FakeHost extends MachineHost {
   guests: FakeGuestChannel
   console: FakeConsole
   snapshots: FakeSnapshots
-  keptDisks: FakeKeptDisks
+  retainedDisks: FakeRetainedDisks
 }
 
 /** @param guestFolder where its machines have their files */
@@ -29,6 +29,6 @@ export function fakeHost(
     guests: createFakeGuestChannel(driver, guestFolder),
     console: createFakeConsole(driver),
     snapshots: createFakeSnapshots(driver),
-    keptDisks: createFakeKeptDisks(driver),
+    retainedDisks: createFakeRetainedDisks(driver),
   }
 }

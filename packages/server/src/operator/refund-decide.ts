@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, parseAbi } from 'viem'
 import { inTransaction } from '../database/transaction.ts'
 import { endRefund } from '../payments/refunds/end-refund.ts'
-import { tellRefund } from '../payments/refunds/notify-refund.ts'
+import { notifyRefund } from '../payments/refunds/notify-refund.ts'
 import {
   approveRefundRow,
   lockRefund,
@@ -37,7 +37,7 @@ export const refundApprove: Command = {
       demandState(locked, operator.clock.now())
       if (locked.status === 'requested') {
         await approveRefundRow(tx, locked.id)
-        await tellRefund(tx, operator, locked, 'approved')
+        await notifyRefund(tx, operator, locked, 'approved')
       }
       return locked
     })

@@ -6,7 +6,7 @@ import { viemChain } from '../chain/viem-chain.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { lockBalance } from '../ledger/balance.ts'
 import { payOutHold } from '../ledger/hold.ts'
-import { tellRefund } from '../payments/refunds/notify-refund.ts'
+import { notifyRefund } from '../payments/refunds/notify-refund.ts'
 import {
   lockRefund,
   markRefundSent,
@@ -56,7 +56,7 @@ export const refundSent: Command = {
         at,
       })
       await markRefundSent(tx, refund.id, { txHash, ordinal, at })
-      await tellRefund(tx, operator, await refundById(tx, refund.id), 'sent')
+      await notifyRefund(tx, operator, await refundById(tx, refund.id), 'sent')
     })
     return { json: { id, status: 'sent', tx_hash: txHash }, text: `${id} is paid` }
   },

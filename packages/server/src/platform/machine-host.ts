@@ -1,6 +1,6 @@
 import type { VpsConsole } from '@coinrack/compute/ports/console.ts'
 import type { GuestChannel } from '@coinrack/compute/ports/guest-channel.ts'
-import type { KeptDisks } from '@coinrack/compute/ports/retained-disks.ts'
+import type { RetainedDisks } from '@coinrack/compute/ports/retained-disks.ts'
 import type { VpsSnapshots } from '@coinrack/compute/ports/snapshot.ts'
 import type { VpsDriver } from '@coinrack/compute/ports/vps-driver.ts'
 import type { Config } from '../config/config.ts'
@@ -28,7 +28,7 @@ export interface MachineHost {
   guests: GuestChannel
   console: VpsConsole
   snapshots: VpsSnapshots
-  keptDisks: KeptDisks
+  retainedDisks: RetainedDisks
 }
 
 /** The ids of the hosts whose machines a process may change now. */

@@ -18,7 +18,7 @@ const asked: [string, (services: Services) => unknown][] = [
   ['hosts.local.guests.alive()', ({ hosts }) => local(hosts).guests.alive('vps_0')],
   ['hosts.local.console.connect()', ({ hosts }) => local(hosts).console.connect('vps_0', 'serial')],
   ['hosts.local.snapshots.remove()', ({ hosts }) => local(hosts).snapshots.remove('vps_0', 'snp_0')],
-  ['hosts.local.keptDisks.remove()', ({ hosts }) => local(hosts).keptDisks.remove('vps_0', 'snp_0')],
+  ['hosts.local.retainedDisks.remove()', ({ hosts }) => local(hosts).retainedDisks.remove('vps_0', 'snp_0')],
   ['sandboxes.hasNetworks()', ({ sandboxes }) => sandboxes!.runtime.hasNetworks()],
   ['chains.newest()', ({ chains }) => chains[0]!.port.newest()],
   ['rdns.publish()', ({ rdns }) => rdns!.publish('198.18.0.1', null)],

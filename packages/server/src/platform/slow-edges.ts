@@ -62,8 +62,8 @@ function wrapCall<A extends unknown[], R>(what: string, call: (...args: A) => R)
 }
 
 function wrapHost(what: string, host: MachineHost): MachineHost {
-  const { driver, guests, console, snapshots, keptDisks } = host
-  const ports = { driver, guests, console, snapshots, keptDisks }
+  const { driver, guests, console, snapshots, retainedDisks } = host
+  const ports = { driver, guests, console, snapshots, retainedDisks }
   const wrapped = Object.entries(ports).map(([name, port]) => [
     name,
     wrapPort<object>(`${what}.${name}`, port),

@@ -11,12 +11,12 @@ import { createSlots } from '../platform/slots.ts'
 import { version } from '../platform/version.ts'
 import { registerSandboxFiles } from '../sandboxes/files/sandbox-files.route.ts'
 import { registerPreviews } from '../sandboxes/ports/previews.route.ts'
-import { registerOtherForms } from '../transport/content-negotiation.ts'
+import { registerContentNegotiation } from '../transport/content-negotiation.ts'
 import { registerDocuments, registerOpenapi } from '../transport/documents.ts'
 import { allowBrowsers } from '../transport/for-browsers.ts'
-import { readOnAfterAnswers } from '../transport/lingering-close.ts'
+import { lingerAfterAnswers } from '../transport/lingering-close.ts'
 import { createMcp } from '../transport/mcp.ts'
-import { passOnSandboxes } from '../transport/proxy-to-leader.ts'
+import { proxySandboxesToLeader } from '../transport/proxy-to-leader.ts'
 import { registerRest } from '../transport/rest.ts'
 import { createServer, nothingAt } from '../transport/server.ts'
 import { endSlowBodies } from '../transport/slow-bodies.ts'
@@ -48,10 +48,10 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   const upgrades: Upgrade[] = []
   const app = createServer(services, upgrades)
   endSlowBodies(app, services)
-  readOnAfterAnswers(app)
-  const passOn = passOnSandboxes(app, services)
+  lingerAfterAnswers(app)
+  const passOn = proxySandboxesToLeader(app, services)
   registerEventStream(app, services, { dispatch, callerOf })
-  registerOtherForms(app, dispatch)
+  registerContentNegotiation(app, dispatch)
   app.register(
     async (scope) => {
       await allowBrowsers(scope)

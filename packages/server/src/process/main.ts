@@ -143,7 +143,7 @@ async function main(): Promise<void> {
     guests: createQemuGuestChannel({ dataFolder, random }),
     console: driver.console,
     snapshots: driver.snapshots,
-    keptDisks: driver.keptDisks,
+    retainedDisks: driver.retainedDisks,
   }
   const openSandboxes = () =>
     createSandboxes({

@@ -3,7 +3,7 @@ import { forgetOldClients } from '../account/known-client-store.ts'
 import { forgetOldCodes } from '../account/login-code-store.ts'
 import { forgetEndedTokens, forgetRetiredTokens } from '../account/token-store.ts'
 import { collectDebts } from '../balance/collect-debts.ts'
-import { tellLowBalances } from '../balance/notify-low-balances.ts'
+import { notifyLowBalances } from '../balance/notify-low-balances.ts'
 import { endExpiredDelegations } from '../delegations/end-expired.ts'
 import { forgetOldAnswers } from '../dispatch/idempotency.ts'
 import { forgetFullBuckets } from '../dispatch/rate-limiter.ts'
@@ -90,7 +90,7 @@ export function runReconcilers(services: Services): () => Promise<void> {
         await collectDebts(services)
         const report = await billVps(services)
         await expireOrders(services)
-        await tellLowBalances(services)
+        await notifyLowBalances(services)
         await endExpiredDelegations(services)
         return report
       },

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { dataLayout } from '../data-folder/data-layout.ts'
-import { inTurn } from '../data-folder/leader-lock.ts'
+import { asLeader } from '../data-folder/leader-lock.ts'
 import { registerHosts, unknownHosts } from '../hosts/host-store.ts'
 import { paymentMetrics } from '../payments/payment-metrics.ts'
 import type { Services } from '../platform/services.ts'
@@ -42,7 +42,7 @@ export async function serve(
   const endReconcilers = runReconcilers(services)
   const endRemote = tendRemoteHosts(services)
   let served: Promise<unknown> = Promise.resolve()
-  const endMachines = inTurn(
+  const endMachines = asLeader(
     machinesPidFile,
     async () => {
       log.info('This service tends the machines')

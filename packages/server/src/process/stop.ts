@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { removeGroup } from '@coinrack/compute/machine/control-groups/control-groups.ts'
-import { type Guest, guestAt, stopGuest } from '@coinrack/compute/machine/machine.ts'
+import { type Machine, machineAt } from '@coinrack/compute/machine/machine.ts'
+import { stopMachine } from '@coinrack/compute/machine/machine-process.ts'
 import { removeNetwork } from '@coinrack/compute/network/machine-networks.ts'
 import { adoptDetached, stopDetached } from '@coinrack/host/detached-process.ts'
 import { type Config, ConfigError, loadConfig } from '../config/config.ts'
@@ -29,24 +30,26 @@ async function stopAll({ dataFolder, guestControlGroup }: Config): Promise<void>
     }),
   )
 
-  const guests = (await namesIn(machines)).map((id) => guestAt(machines, id))
-  const endGuest = async (guest: Guest) => {
-    await stopGuest(guest, MACHINE_MS)
-    await removeNetwork(guest.id)
-    await removeGroup(guestControlGroup, guest.id)
+  const vpsMachines = (await namesIn(machines)).map((id) => machineAt(machines, id))
+  const endVps = async (machine: Machine) => {
+    await stopMachine(machine, MACHINE_MS)
+    await removeNetwork(machine.id)
+    await removeGroup(guestControlGroup, machine.id)
   }
-  await Promise.all(guests.map((guest) => end(guest.id, guest.pidFile, () => endGuest(guest))))
+  await Promise.all(vpsMachines.map((machine) => end(machine.id, machine.pidFile, () => endVps(machine))))
 
   // Running sandboxes end with the service that is paid for them; paused ones stay.
-  const sandboxGuests = (await namesIn(sandboxes))
+  const sandboxMachines = (await namesIn(sandboxes))
     .filter((name) => name.startsWith('sbm'))
-    .map((id) => guestAt(sandboxes, id))
-  const endSandbox = async (guest: Guest) => {
-    await stopDetached(guest.pidFile, { signal: 'SIGKILL' })
-    await removeNetwork(guest.id)
-    await removeGroup(guestControlGroup, guest.id)
+    .map((id) => machineAt(sandboxes, id))
+  const endSandbox = async (machine: Machine) => {
+    await stopDetached(machine.pidFile, { signal: 'SIGKILL' })
+    await removeNetwork(machine.id)
+    await removeGroup(guestControlGroup, machine.id)
   }
-  await Promise.all(sandboxGuests.map((guest) => end(guest.id, guest.pidFile, () => endSandbox(guest))))
+  await Promise.all(
+    sandboxMachines.map((machine) => end(machine.id, machine.pidFile, () => endSandbox(machine))),
+  )
 
   const names = (await namesIn(run, { recursive: true })).filter((name) => name.endsWith('.pid'))
   const others = names.map((name) => join(run, name)).filter((pidFile) => pidFile !== postgresPidFile)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { FakeConsole } from '@coinrack/compute/fake/console.ts'
 import type { FakeDriver, FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
 import type { FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
-import type { FakeKeptDisks } from '@coinrack/compute/fake/retained-disks.ts'
+import type { FakeRetainedDisks } from '@coinrack/compute/fake/retained-disks.ts'
 import { createFakeSandboxChannel, type FakeSandboxChannel } from '@coinrack/compute/fake/sandbox-channel.ts'
 import {
   createFakeRuntime,
@@ -57,7 +57,7 @@ export interface TestWorld {
   guests: FakeGuestChannel
   console: FakeConsole
   snapshots: FakeSnapshots
-  keptDisks: FakeKeptDisks
+  retainedDisks: FakeRetainedDisks
   runtime: FakeRuntime
   channel: FakeSandboxChannel
   /** Mail that was sent, newest last. */
@@ -173,7 +173,7 @@ export async function createTestWorld(
     guests: local.guests,
     console: local.console,
     snapshots: local.snapshots,
-    keptDisks: local.keptDisks,
+    retainedDisks: local.retainedDisks,
     runtime,
     channel,
     mails,

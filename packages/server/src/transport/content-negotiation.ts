@@ -39,7 +39,7 @@ const forms: Form[] = [
  * Answers of operations in a form of their own, for a client whose Accept names it. Everything is asked of the operation
  * itself, by the same way as any other request; a refusal is JSON.
  */
-export function registerOtherForms(app: FastifyInstance, dispatch: Dispatch): void {
+export function registerContentNegotiation(app: FastifyInstance, dispatch: Dispatch): void {
   const byUrl = new Map(
     forms.map((form) => [basePath + operations[form.operation].path.replace(/{(\w+)}/g, ':$1'), form]),
   )

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { basePath } from '@coinrack/contract/index.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestService, type TestService } from '../process/testing.ts'
-import { readOnAfterAnswers } from './lingering-close.ts'
+import { lingerAfterAnswers } from './lingering-close.ts'
 import { createServer } from './server.ts'
 import { sendAll } from './testing.ts'
 
@@ -34,7 +34,7 @@ describe('a body that is refused before its end', () => {
 
   test('limit: is not read on for ever', async () => {
     const app = createServer(service.services, [])
-    readOnAfterAnswers(app, { longestMs: 200 })
+    lingerAfterAnswers(app, { longestMs: 200 })
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
     const heard = await sendAll(url, head(64 * MIB), 'a piece')
     expect(heard).toContain('"body_too_large"')
@@ -43,7 +43,7 @@ describe('a body that is refused before its end', () => {
 
   test('behavior: does not hold up the end of the service', async () => {
     const app = createServer(service.services, [])
-    readOnAfterAnswers(app)
+    lingerAfterAnswers(app)
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     socket.write(head(64 * MIB))

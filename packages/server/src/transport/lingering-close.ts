@@ -9,13 +9,13 @@ const LONGEST_MS = 30_000
  * Reads on, and drops, what still comes of a body that is answered before its end. Closing a connection with bytes that
  * nobody read resets it, and a reset takes the answer away from whoever still sends (RFC 9112, 9.6).
  */
-export function readOnAfterAnswers(app: FastifyInstance, { longestMs = LONGEST_MS } = {}): void {
+export function lingerAfterAnswers(app: FastifyInstance, { longestMs = LONGEST_MS } = {}): void {
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
   app.addHook('onSend', async ({ raw }, reply) => {
     if (!isStillSent(raw)) return
     reply.header('connection', 'keep-alive')
-    readOn(raw, closing.signal, longestMs)
+    readToTheEnd(raw, closing.signal, longestMs)
   })
 }
 
@@ -26,7 +26,7 @@ export const isStillSent = ({ complete, destroyed, headers }: IncomingMessage) =
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
 
 /** Reads a body to its end, for nobody; its connection is closed when that takes too long. */
-export async function readOn(
+export async function readToTheEnd(
   request: IncomingMessage,
   closing: AbortSignal,
   longestMs = LONGEST_MS,

@@ -9,7 +9,7 @@ import { dataLayout } from '../data-folder/data-layout.ts'
 import { OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import { carryUpgrade } from './carry-upgrade.ts'
-import { isStillSent, readOn } from './lingering-close.ts'
+import { isStillSent, readToTheEnd } from './lingering-close.ts'
 import { previewAddress } from './preview-address.ts'
 import { endToEnd } from './preview-heads.ts'
 import type { Upgrade } from './upgrades.ts'
@@ -40,7 +40,7 @@ const tools = new Set(
  * them, tools, previews and WebSockets go there as they came.
  * @returns what takes over connections of previews
  */
-export function passOnSandboxes(app: FastifyInstance, services: Services): Upgrade {
+export function proxySandboxesToLeader(app: FastifyInstance, services: Services): Upgrade {
   const { config } = services
   const isOthers = ({ headers }: { headers: IncomingMessage['headers'] }) =>
     config.sandboxes && !services.sandboxes && headers[PASSED_ON] === undefined
@@ -107,7 +107,7 @@ async function passOn(
   reply.hijack()
   reply.raw.writeHead(answer.statusCode!, answer.rawHeaders)
   await pipeline(answer, reply.raw).catch(() => reply.raw.destroy())
-  if (isStillSent(request.raw)) readOn(request.raw, closing)
+  if (isStillSent(request.raw)) readToTheEnd(request.raw, closing)
 }
 
 /** Where the service is reached that tends the machines, which it has written down. */

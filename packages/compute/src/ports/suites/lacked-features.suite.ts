@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VpsConsole } from '../console.ts'
 import type { GuestChannel, GuestError } from '../guest-channel.ts'
 import { type FirewallRule, openPolicy } from '../network-policy.ts'
-import type { KeptDisks } from '../retained-disks.ts'
+import type { RetainedDisks } from '../retained-disks.ts'
 import type { VpsSnapshots } from '../snapshot.ts'
 import type { DriverError, HostFeatures, OwnAddresses, VpsDriver, VpsSpec } from '../vps-driver.ts'
 
@@ -10,7 +10,7 @@ import type { DriverError, HostFeatures, OwnAddresses, VpsDriver, VpsSpec } from
 export interface HostUnderTest {
   driver: VpsDriver
   snapshots: VpsSnapshots
-  keptDisks: KeptDisks
+  retainedDisks: RetainedDisks
   console: VpsConsole
   guests: GuestChannel
   /** A machine that runs, its first boot complete. */
@@ -63,9 +63,9 @@ export function lackedFeaturesSuite(name: string, make: () => Promise<HostUnderT
       memorySnapshots: async () => [
         await codeOf(host.snapshots.take(host.spec.id, 'memory', { memory: true })),
       ],
-      keptDisks: async () => [
-        await codeOf(host.keptDisks.setAside(host.spec.id, 'kept')),
-        await codeOf(host.keptDisks.putBack(host.spec.id, 'kept')),
+      retainedDisks: async () => [
+        await codeOf(host.retainedDisks.setAside(host.spec.id, 'kept')),
+        await codeOf(host.retainedDisks.putBack(host.spec.id, 'kept')),
       ],
       serialConsole: async () => [await codeOf(host.console.connect(host.spec.id, 'serial'))],
       screen: async () => [await codeOf(host.console.connect(host.spec.id, 'vnc'))],
@@ -94,7 +94,7 @@ export function lackedFeaturesSuite(name: string, make: () => Promise<HostUnderT
         sshReady: before.sshReady,
       })
       expect(await host.snapshots.list(host.spec.id)).toEqual([])
-      expect(await host.keptDisks.list(host.spec.id)).toEqual([])
+      expect(await host.retainedDisks.list(host.spec.id)).toEqual([])
     })
   })
 }

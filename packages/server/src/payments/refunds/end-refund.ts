@@ -1,7 +1,7 @@
 import type { Transaction } from '../../database/transaction.ts'
 import { releaseHold } from '../../ledger/hold.ts'
 import type { Services } from '../../platform/services.ts'
-import { tellRefund } from './notify-refund.ts'
+import { notifyRefund } from './notify-refund.ts'
 import { closeRefundRow, type RefundRow, refundById } from './refund-store.ts'
 
 /** Closes a refund that is not paid: what it held is on the balance again, and the account is told. It has to be locked. */
@@ -20,5 +20,5 @@ export async function endRefund(
     at,
   })
   await closeRefundRow(tx, id, { ...as, at })
-  await tellRefund(tx, services, await refundById(tx, id), as.status)
+  await notifyRefund(tx, services, await refundById(tx, id), as.status)
 }

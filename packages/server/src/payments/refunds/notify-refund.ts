@@ -7,7 +7,7 @@ import type { Services } from '../../platform/services.ts'
 import { networkOf, type RefundRow } from './refund-store.ts'
 
 /** Tells the account by event and by mail how far a refund is. */
-export async function tellRefund(
+export async function notifyRefund(
   tx: Transaction,
   services: Pick<Services, 'newId' | 'clock'>,
   refund: RefundRow,
@@ -54,7 +54,7 @@ ${explanations[what](refund)}
   })
 }
 
-const explanations: Record<Parameters<typeof tellRefund>[3], (refund: RefundRow) => string> = {
+const explanations: Record<Parameters<typeof notifyRefund>[3], (refund: RefundRow) => string> = {
   requested: ({ id, cancel_until }) =>
     `It was asked for with a token of your account, and the amount is held. Until ${cancel_until.toISOString()} it can be taken back with cancel_refund ${id}.
 If you did not ask for it, take it back now, then log in and revoke your other tokens: somebody has your token and your mailbox.`,

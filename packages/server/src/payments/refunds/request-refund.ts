@@ -8,7 +8,7 @@ import { lockBalance } from '../../ledger/balance.ts'
 import { placeHold } from '../../ledger/hold.ts'
 import { findPayee } from './find-payee.ts'
 import { SIGNED_MS } from './get-refund-terms.ts'
-import { tellRefund } from './notify-refund.ts'
+import { notifyRefund } from './notify-refund.ts'
 import { earlierRefund, insertRefund, refundById, refundView } from './refund-store.ts'
 import { isSigned } from './refund-typed-data.ts'
 import { refundableOf } from './refundable.ts'
@@ -143,7 +143,7 @@ export const requestRefund: Handler<'requestRefund'> = preparedHandler(
       created_at: now,
     })
     const row = await refundById(db, id)
-    await tellRefund(db, services, row, 'requested')
+    await notifyRefund(db, services, row, 'requested')
     return refundView(row)
   },
 )

@@ -19,17 +19,17 @@ const soFar = ({ reason, ran_ms, charged }: SandboxRow) => ({
   cost: charged,
 })
 
-export const tellStarted = (
+export const notifyStarted = (
   tx: Transaction,
   services: Services,
   row: SandboxRow,
   event: 'sandbox.started' | 'sandbox.resumed',
 ) => recordEvent(tx, services, row.account_id, event, about(row))
 
-export const tellPaused = (tx: Transaction, services: Services, row: SandboxRow) =>
+export const notifyPaused = (tx: Transaction, services: Services, row: SandboxRow) =>
   recordEvent(tx, services, row.account_id, 'sandbox.paused', { ...about(row), ...soFar(row) })
 
-export const tellEnded = (tx: Transaction, services: Services, row: SandboxRow) =>
+export const notifyEnded = (tx: Transaction, services: Services, row: SandboxRow) =>
   row.state === 'failed'
     ? recordEvent(tx, services, row.account_id, 'sandbox.failed', {
         ...about(row),

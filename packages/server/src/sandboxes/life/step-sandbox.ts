@@ -10,7 +10,7 @@ import { inTransaction, type Transaction } from '../../database/transaction.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import type { Services } from '../../platform/services.ts'
 import { type Seen, settleAccounts } from '../meter/settle-accounts.ts'
-import { tellEnded, tellPaused, tellStarted } from './notify-sandbox.ts'
+import { notifyEnded, notifyPaused, notifyStarted } from './notify-sandbox.ts'
 import { sandboxesOf } from './placement.ts'
 import { planSandbox, type Step } from './plan-sandbox.ts'
 import { networkOf, specOf } from './sandbox-spec.ts'
@@ -85,7 +85,7 @@ async function take(services: Services, row: SandboxRow, step: Step, seen: Seen)
           if (now.wanted !== 'paused') return
           const changed = await updateSandbox(tx, row.id, { state: 'paused', attempts: 0, failure: null })
           await keepPaused(tx, row.id, at)
-          if (now.state !== 'paused') await tellPaused(tx, services, changed)
+          if (now.state !== 'paused') await notifyPaused(tx, services, changed)
         })
       })
     case 'resume':
@@ -119,7 +119,7 @@ async function make(services: Services, row: SandboxRow, runtime: SandboxRuntime
     return change(services, row, new Map(), async (tx, now, at) => {
       if (now.state !== 'starting') return
       const failed = { state: 'failed', wanted: 'ended', reason: 'failed', failure, ended_at: at } as const
-      await tellEnded(tx, services, await updateSandbox(tx, row.id, failed))
+      await notifyEnded(tx, services, await updateSandbox(tx, row.id, failed))
     })
   }
   await record(services, row, runtime, 'sandbox.started')
@@ -153,7 +153,7 @@ async function record(
         idle_at: now.idle_s > 0 ? new Date(at.getTime() + now.idle_s * 1000) : null,
       }),
     })
-    if (now.state !== 'running') await tellStarted(tx, services, changed, event)
+    if (now.state !== 'running') await notifyStarted(tx, services, changed, event)
   })
 }
 
@@ -173,7 +173,7 @@ async function end(services: Services, row: SandboxRow, seen: Seen): Promise<voi
       ...ended,
       ...(now.wanted !== 'ended' && { reason: row.reason }),
     })
-    await tellEnded(tx, services, over)
+    await notifyEnded(tx, services, over)
   })
 }
 

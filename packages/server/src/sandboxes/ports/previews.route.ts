@@ -8,7 +8,7 @@ import { OperationError } from '../../platform/errors.ts'
 import { EVERYTHING } from '../../platform/everything.ts'
 import type { Services } from '../../platform/services.ts'
 import { carryUpgrade, isFinal, type UpgradingClient } from '../../transport/carry-upgrade.ts'
-import { isStillSent, readOn } from '../../transport/lingering-close.ts'
+import { isStillSent, readToTheEnd } from '../../transport/lingering-close.ts'
 import { type PreviewAddress, previewAddress } from '../../transport/preview-address.ts'
 import { forwardedHead, presentedToken, returnedHead, tokenCookie } from '../../transport/preview-heads.ts'
 import { NOTHING_HERE, type Upgrade } from '../../transport/upgrades.ts'
@@ -85,7 +85,7 @@ async function serve(
       const head = returnedHead(answer, address)
       raw.writeHead(answer.statusCode!, isEarly ? { ...head, connection: 'keep-alive' } : head)
       await pipeline(answer, raw)
-      if (isEarly) readOn(request.raw, closing)
+      if (isEarly) readToTheEnd(request.raw, closing)
     } catch {
       if (raw.headersSent || raw.destroyed) raw.destroy()
       else throw noAnswer(port)

@@ -10,7 +10,7 @@ import { orderById } from '../orders/order-store.ts'
 import { updateBilling } from './billing-store.ts'
 import { chargePeriods } from './charge-periods.ts'
 import { cyclePrice } from './cycle-price.ts'
-import { type Coverage, tellOwner } from './notify-owner.ts'
+import { type Coverage, notifyOwner } from './notify-owner.ts'
 import { openRenewalInvoice } from './renewal-invoice.ts'
 import { endVps, releaseVps, resumeVps, suspendVps } from './suspend-vps.ts'
 
@@ -84,7 +84,7 @@ async function billOne(tx: Transaction, services: Services, id: string): Promise
     case 'notice': {
       const invoice = await invoiceOf(tx, services, row, covered)
       await updateBilling(tx, id, { noticed_days: step.days })
-      await tellOwner(tx, services, row, { kind: 'renewal_due', days: step.days, covered, invoice })
+      await notifyOwner(tx, services, row, { kind: 'renewal_due', days: step.days, covered, invoice })
     }
   }
   return step.do

@@ -35,7 +35,7 @@ type Facts = Pick<
 >
 
 /** The one door for all of it: in the transaction of what happens, so that it is told once, and only if it did. */
-export async function tellOwner(
+export async function notifyOwner(
   tx: Transaction,
   services: Services,
   row: Facts,

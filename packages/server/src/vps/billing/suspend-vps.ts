@@ -3,7 +3,7 @@ import type { Transaction } from '../../database/transaction.ts'
 import type { Services } from '../../platform/services.ts'
 import type { InvoiceView } from '../../platform/slice-ports.ts'
 import { giveUpMachine, releaseMachine, suspendMachine } from '../machine/machine-store.ts'
-import { tellChange } from '../machine/notify-change.ts'
+import { notifyChange } from '../machine/notify-change.ts'
 import type { VpsRow } from '../machine/vps-store.ts'
 import { settleWork } from '../machine/work-store.ts'
 import { setOrderStatus } from '../orders/order-store.ts'
@@ -11,7 +11,7 @@ import { keepDisk } from '../snapshot/keep-disk.ts'
 import { RECONCILE_VPS } from '../topics.ts'
 import { updateBilling } from './billing-store.ts'
 import { chargePeriods, type PeriodCharge } from './charge-periods.ts'
-import { type Coverage, tellOwner } from './notify-owner.ts'
+import { type Coverage, notifyOwner } from './notify-owner.ts'
 
 /** The paid time is over: the machine is powered off, and kept for a while. What its owner wants of it stays. */
 export async function suspendVps(
@@ -24,8 +24,8 @@ export async function suspendVps(
   await suspendMachine(tx, row)
   await updateBilling(tx, row.id, { delete_at: deleteAt })
   await settleWork(tx, row.id, at)
-  await tellChange(tx, services, row, { status: 'suspended' })
-  await tellOwner(tx, services, { ...row, delete_at: deleteAt }, { kind: 'suspended', covered, invoice })
+  await notifyChange(tx, services, row, { status: 'suspended' })
+  await notifyOwner(tx, services, { ...row, delete_at: deleteAt }, { kind: 'suspended', covered, invoice })
   await announce(tx, row.id)
   await announce(tx, RECONCILE_VPS)
 }
@@ -49,8 +49,8 @@ export async function resumeVps(tx: Transaction, services: Services, charge: Per
 export async function releaseVps(tx: Transaction, services: Services, row: VpsRow): Promise<void> {
   const status = await releaseMachine(tx, row)
   await updateBilling(tx, row.id, { delete_at: null })
-  await tellChange(tx, services, row, { status })
-  await tellOwner(tx, services, row, { kind: 'resumed' })
+  await notifyChange(tx, services, row, { status })
+  await notifyOwner(tx, services, row, { kind: 'resumed' })
   await announce(tx, row.id)
   await announce(tx, RECONCILE_VPS)
 }
@@ -62,8 +62,8 @@ export async function endVps(tx: Transaction, services: Services, row: VpsRow): 
   await giveUpMachine(tx, row.id)
   await setOrderStatus(tx, row.order_id, 'cancelled')
   await services.invoicing.cancelRenewal(tx, services, row.id)
-  await tellChange(tx, services, row, { status: 'deleted' })
-  await tellOwner(tx, services, row, { kind: 'deleted' })
+  await notifyChange(tx, services, row, { status: 'deleted' })
+  await notifyOwner(tx, services, row, { kind: 'deleted' })
   await announce(tx, row.id)
   await announce(tx, RECONCILE_VPS)
 }

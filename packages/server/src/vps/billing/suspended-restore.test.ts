@@ -40,7 +40,7 @@ const steps = {
   },
   'after the disk was moved': async (id: string, keptId: string) => {
     await steps['after the machine was taken away'](id)
-    await service.keptDisks.putBack(id, keptId)
+    await service.retainedDisks.putBack(id, keptId)
   },
 }
 
@@ -62,5 +62,5 @@ test('behavior: suspended and then deleted, the disk is given up as any other ke
   expect((await buyer.vps(id)).status).toBe('deleted')
   await goTo(service, new Date(service.clock.now().getTime() + HOUR_MS))
   expect(await list()).toEqual([])
-  expect(await service.keptDisks.list(id)).not.toContain(keptId)
+  expect(await service.retainedDisks.list(id)).not.toContain(keptId)
 })

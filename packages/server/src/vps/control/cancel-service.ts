@@ -10,7 +10,7 @@ import { updateBilling } from '../billing/billing-store.ts'
 import { periodsFrom } from '../billing/period-store.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
 import { giveUpMachine } from '../machine/machine-store.ts'
-import { tellChange } from '../machine/notify-change.ts'
+import { notifyChange } from '../machine/notify-change.ts'
 import { lockVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
@@ -48,7 +48,7 @@ async function endNow(tx: Transaction, services: Services, row: VpsRow): Promise
   await keepDisk(tx, services, row, 'cancel')
   await giveUpMachine(tx, row.id)
   await services.invoicing.cancelRenewal(tx, services, row.id)
-  await tellChange(tx, services, row, { status: 'deleted' })
+  await notifyChange(tx, services, row, { status: 'deleted' })
   const transactionId = services.newId('transaction')
   const description = `Order ${row.order_id}: ${row.hostname} was cancelled`
   if (row.status === 'provisioning') {

@@ -12,7 +12,7 @@ import { updateBilling } from '../billing/billing-store.ts'
 import { periodsFrom, ratePeriod } from '../billing/period-store.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
 import { updateMachine } from '../machine/machine-store.ts'
-import { tellChange } from '../machine/notify-change.ts'
+import { notifyChange } from '../machine/notify-change.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps, type VpsRow, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
@@ -55,7 +55,7 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   const { vcpus, memory_mb, disk_gb, price, price_hourly } = plan
   await updateMachine(db, id, { vcpus, memory_mb, disk_gb, ...boot })
   await updateBilling(db, id, { product: plan.slug, price, price_hourly })
-  if (boot) await tellChange(db, services, row, boot)
+  if (boot) await notifyChange(db, services, row, boot)
   const operation = await beginWork(db, services, caller.accountId, id, 'change_plan')
   await announce(db, id)
   await announce(db, RECONCILE_VPS)

@@ -79,7 +79,7 @@ describe('before a reinstall', () => {
     service.clock.advance(DAY_MS)
     await service.reconcile()
     expect(await vps.list()).toMatchObject([{ reason: null }, { reason: null }])
-    expect(await service.keptDisks.list(vps.id)).toEqual([])
+    expect(await service.retainedDisks.list(vps.id)).toEqual([])
   })
 
   test('default: restored, the system of before is there, with its host key and password', async () => {
@@ -143,7 +143,7 @@ describe('before a reinstall', () => {
     }
     const list = await vps.list()
     expect(list.map(({ status }: { status: string }) => status)).toEqual(['ready', 'ready'])
-    expect(await service.keptDisks.list(vps.id)).toHaveLength(2)
+    expect(await service.retainedDisks.list(vps.id)).toHaveLength(2)
     await vps.restore(list[1])
     expect(await vps.read()).toMatchObject({ os: { os_id: 2 }, status: 'active' })
   })
@@ -166,7 +166,7 @@ describe('before a reinstall', () => {
     await vps.reinstall()
     vps.inside().hostname = 'not lost'
     const [snapshot] = await vps.list()
-    service.keptDisks.damage(vps.id, snapshot.id)
+    service.retainedDisks.damage(vps.id, snapshot.id)
     await vps.restore(snapshot)
     expect(await vps.read()).toMatchObject({ status: 'active', os: { os_id: 2 } })
     expect(vps.inside().hostname).toBe('not lost')
@@ -195,7 +195,7 @@ describe('before a reinstall', () => {
     await vps.ask('DELETE', `/snapshots/${(await vps.list())[0].id}`)
     await service.reconcile()
     expect(await vps.list()).toEqual([])
-    expect(await service.keptDisks.list(vps.id)).toEqual([])
+    expect(await service.retainedDisks.list(vps.id)).toEqual([])
   })
 })
 
@@ -287,7 +287,7 @@ describe('before an immediate cancellation', () => {
     await vps.cancel()
     const balance = await vps.balance()
     const [snapshot] = await vps.list()
-    service.keptDisks.damage(vps.id, snapshot.id)
+    service.retainedDisks.damage(vps.id, snapshot.id)
     await vps.restore(snapshot)
     expect(await vps.read()).toMatchObject({ status: 'deleted' })
     expect((await vps.changes()).slice(-2)).toEqual(['deleted to reinstalling', 'reinstalling to deleted'])
@@ -302,7 +302,7 @@ describe('before an immediate cancellation', () => {
     service.clock.advance(DAY_MS)
     await service.reconcile()
     expect(await vps.list()).toEqual([])
-    expect(await service.keptDisks.list(vps.id)).toEqual([])
+    expect(await service.retainedDisks.list(vps.id)).toEqual([])
     expect((await vps.restore(snapshot)).body.code).toBe('not_found')
   })
 

@@ -1,7 +1,7 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
 import { updateMachine } from '../machine/machine-store.ts'
-import { tellChange } from '../machine/notify-change.ts'
+import { notifyChange } from '../machine/notify-change.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
@@ -49,7 +49,7 @@ export const powerVps: Handler<'powerVps'> = async ({ input, db, services, fail 
         status: 'rebooting',
         ssh_ready: false,
       })
-      await tellChange(db, services, row, { status: 'rebooting' })
+      await notifyChange(db, services, row, { status: 'rebooting' })
   }
   const operation = await beginWork(db, services, row.account_id, id, KINDS[input.action])
   await announce(db, id)

@@ -6,7 +6,7 @@ import { type OfferedImage, offeredAmong } from '../../platform/os-images.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
 import { checkSshKey } from '../machine/check-ssh-key.ts'
 import { updateMachine } from '../machine/machine-store.ts'
-import { tellChange } from '../machine/notify-change.ts'
+import { notifyChange } from '../machine/notify-change.ts'
 import { newRootPassword } from '../machine/root-password.ts'
 import { makeSshHostKey } from '../machine/ssh-host-key.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
@@ -75,7 +75,7 @@ export const reinstallVps: Handler<'reinstallVps'> = preparedHandler(
       attempts: 0,
       failure_reason: null,
     })
-    await tellChange(db, services, row, { status: 'reinstalling' })
+    await notifyChange(db, services, row, { status: 'reinstalling' })
     const operation = await beginWork(db, services, row.account_id, id, 'reinstall')
     services.log.info({ vps: id, image: image.slug, at: clock.now() }, 'Reinstall wanted')
     await announce(db, id)

@@ -2,7 +2,7 @@ import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
 import { demandFeature } from '../machine/demand-feature.ts'
 import { updateMachine } from '../machine/machine-store.ts'
-import { tellChange } from '../machine/notify-change.ts'
+import { notifyChange } from '../machine/notify-change.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import { lockVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
@@ -26,7 +26,7 @@ export const rescueVps: Handler<'rescueVps'> = async ({ input, caller, db, servi
       status: 'rebooting',
       ssh_ready: false,
     })
-    await tellChange(db, services, row, { status: 'rebooting' })
+    await notifyChange(db, services, row, { status: 'rebooting' })
   }
   const kind = rescue ? 'enter_rescue' : 'leave_rescue'
   const operation = await beginWork(db, services, caller.accountId, id, kind)

@@ -17,7 +17,7 @@ const AT_BOOT = 'It is set at the next boot by power_vps (reboot)'
  * Tells a running machine what was wished for its inside. When no agent answers it is tried again later; a password
  * may have been taken over by the last boot.
  */
-export async function tellGuest(services: Services, row: VpsRow, seen: VpsObservation): Promise<void> {
+export async function notifyGuest(services: Services, row: VpsRow, seen: VpsObservation): Promise<void> {
   const { db, log } = services
   const { guests } = hostOf(services, row)
   const { id, hostname, next_root_password_hash: hash } = row

@@ -10,7 +10,7 @@ import { insertPeriods } from '../billing/period-store.ts'
 import { endOrder } from '../orders/fail-order.ts'
 import { orderById, setOrderStatus } from '../orders/order-store.ts'
 import { giveUpMachine, updateMachine } from './machine-store.ts'
-import { tellChange } from './notify-change.ts'
+import { notifyChange } from './notify-change.ts'
 import { lockVps } from './vps-store.ts'
 
 /** Charges an order whose machine answered by SSH, once: the paid period begins now. */
@@ -36,7 +36,7 @@ export async function deliverVps(services: Services, id: string): Promise<void> 
     })
     await updateBilling(tx, id, { anchor_at: at, paid_until: periods.at(-1)!.until })
     await setOrderStatus(tx, order.id, 'active')
-    await tellChange(tx, services, row, { status: 'active', ssh_ready: true })
+    await notifyChange(tx, services, row, { status: 'active', ssh_ready: true })
     await announce(tx, id)
   })
 }
@@ -55,7 +55,7 @@ export async function failVps(services: Services, id: string, reason: string): P
       at: services.clock.now(),
     })
     await giveUpMachine(tx, id, { status: 'failed', failure_reason: reason })
-    await tellChange(tx, services, row, { status: 'failed' })
+    await notifyChange(tx, services, row, { status: 'failed' })
     await endOrder(tx, services, order, reason)
     await announce(tx, id)
   })

@@ -78,7 +78,7 @@ const REFUSALS: Record<VpsFeature, [message: string, alternative: (row: Row) => 
       nextSteps: [step('create_snapshot', 'Keep the state of its disk', row, { include_memory: false })],
     }),
   ],
-  kept_disks: [
+  retained_disks: [
     'The host of this VPS keeps no disks of machines that are gone',
     (row) => ({
       fix: 'Take a snapshot with create_snapshot before the disk changes.',

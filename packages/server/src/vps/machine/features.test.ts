@@ -169,7 +169,7 @@ describe('hosts of different kinds', () => {
   test('default: the catalog shows what a VPS has on whichever host of a region it is placed', async () => {
     const plans = (await service.ask('GET', '/products')).body
     const featuresOf = (slug: string) => plans.find((plan: { slug: string }) => plan.slug === slug).features
-    const rest = ['memory_snapshots', 'kept_disks', 'serial_console']
+    const rest = ['memory_snapshots', 'retained_disks', 'serial_console']
     expect(featuresOf('nano')).toEqual({
       // It sells no ports of its own address.
       local: [],

@@ -1,7 +1,7 @@
 import type { Handler } from '../../dispatch/handler.ts'
 import type { Metrics } from '../../dispatch/read-models.ts'
 import { takeRootPassword } from './machine-store.ts'
-import { type ShownVps, shownVps } from './read-model.ts'
+import { type VpsReadModel, vpsReadModel } from './read-model.ts'
 import { vpsById } from './vps-store.ts'
 import { vpsView } from './vps-view.ts'
 
@@ -23,14 +23,14 @@ export const getVpsStatus: Handler<'getVpsStatus'> = async ({
   until,
 }) => {
   const id = input.service_id
-  const row: ShownVps = input.wait
+  const row: VpsReadModel = input.wait
     ? await until(
         id,
         input.timeout,
         () => vpsById(db, id),
         (seen) => isReached(input.wait!, seen) || seen.status === 'failed' || seen.status === 'deleted',
       )
-    : shownVps(resource)
+    : vpsReadModel(resource)
 
   const mayReveal = input.reveal && caller.scopes.includes('manage') && !resource.delegated
   const reveal = mayReveal && row.password_available && row.ssh_ready && row.status === 'active'
@@ -44,5 +44,5 @@ export const getVpsStatus: Handler<'getVpsStatus'> = async ({
   }
 }
 
-const isReached = (wanted: 'ssh_ready' | 'active' | 'stopped' | 'deleted', row: ShownVps) =>
+const isReached = (wanted: 'ssh_ready' | 'active' | 'stopped' | 'deleted', row: VpsReadModel) =>
   wanted === 'ssh_ready' ? row.ssh_ready : row.status === wanted

@@ -10,7 +10,7 @@ type Before = Pick<
 >
 
 /** Tells the account what became of its VPS, in the transaction that changes it; nothing when nothing did. */
-export async function tellChange(
+export async function notifyChange(
   tx: Transaction,
   services: Services,
   before: Before,

@@ -185,7 +185,7 @@ const table: [string, Partial<Row>, [VpsObservation, Step][]][] = [
     ],
   ],
   [
-    'reinstalling, to have a kept disk again',
+    'reinstalling, to have a retained disk again',
     { status: 'reinstalling', ssh_ready: false, wanted_disk: 1, done_disk: 1, put_back: 'snp_1' },
     [
       [absent, { do: 'put_back', disk: 'snp_1' }],

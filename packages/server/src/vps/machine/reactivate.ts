@@ -9,7 +9,7 @@ import { judgeBalance } from '../../ledger/judge-balance.ts'
 import { post } from '../../ledger/post.ts'
 import { updateBilling } from '../billing/billing-store.ts'
 import { cutPeriods, insertPeriods } from '../billing/period-store.ts'
-import { takePlaceAgain } from '../orders/allocate-address.ts'
+import { allocateAddressAgain } from '../orders/allocate-address.ts'
 import { noRoom } from '../orders/capacity.ts'
 import { liveVpsOf, setOrderStatus } from '../orders/order-store.ts'
 import type { SnapshotRow } from '../snapshot/snapshot-store.ts'
@@ -42,7 +42,7 @@ export async function beginPaidPeriod(
   // Before the money: nobody is asked to pay for what there is no room for.
   await lockHost(db, row.host_id)
   if (!(await hasRoomFor(db, services, row.host_id, row))) throw noRoom('There is no room for the VPS', [])
-  const place = await takePlaceAgain(db, services, row)
+  const place = await allocateAddressAgain(db, services, row)
   const unpaid = judgeBalance(balance, row.price, 'bringing this VPS back')
   if (unpaid)
     throw fail(unpaid.code, unpaid.message, {

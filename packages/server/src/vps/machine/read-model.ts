@@ -1,8 +1,8 @@
-import type { ShownVpsJson } from '../../dispatch/read-models.ts'
+import type { VpsReadModelJson } from '../../dispatch/read-models.ts'
 import type { VpsRow } from './vps-store.ts'
 
 /** The fields of a VPS that its owner is shown. */
-export type ShownVps = Pick<
+export type VpsReadModel = Pick<
   VpsRow,
   | 'id'
   | 'order_id'
@@ -34,7 +34,7 @@ export type ShownVps = Pick<
 >
 
 /** The same, of what PostgreSQL wrote in JSON. */
-export const shownVps = (json: ShownVpsJson): ShownVps => ({
+export const vpsReadModel = (json: VpsReadModelJson): VpsReadModel => ({
   ...json,
   price: BigInt(json.price),
   price_hourly: BigInt(json.price_hourly),

@@ -76,7 +76,7 @@ function mortalServices(services: Services, step: ReturnType<typeof mortal>['ste
     ...withHost(services, (host) => ({
       driver: mortalPort(host.driver),
       guests: mortalPort(host.guests),
-      keptDisks: mortalPort(host.keptDisks),
+      retainedDisks: mortalPort(host.retainedDisks),
     })),
     db,
   }
@@ -164,7 +164,7 @@ const stories: Story[] = [
       await expectToldAll(vps, 'web')
       await expectWork(vps, ['reinstall'])
       expect(await kept(vps)).toMatchObject([{ reason: 'reinstall', status: 'ready', consistency: 'guest' }])
-      expect(await service.keptDisks.list(vps.id)).toHaveLength(1)
+      expect(await service.retainedDisks.list(vps.id)).toHaveLength(1)
     },
   },
   {
@@ -181,7 +181,7 @@ const stories: Story[] = [
       expect(await read(vps)).toMatchObject({ status: 'active', ssh_ready: true, os: { os_id: 1 } })
       expect(service.driver.machines.get(vps.id)!.spec.image).toBe('debian-12')
       expect(await kept(vps)).toEqual([])
-      expect(await service.keptDisks.list(vps.id)).toEqual([])
+      expect(await service.retainedDisks.list(vps.id)).toEqual([])
       await expectToldAll(vps, 'web')
     },
   },
@@ -198,7 +198,7 @@ const stories: Story[] = [
     async expect(vps) {
       expect(await read(vps)).toMatchObject({ status: 'active', ssh_ready: true })
       expect(await statement(vps.token)).toEqual(['charge', 'refund', 'charge', 'hold', 'adjustment'])
-      expect(await service.keptDisks.list(vps.id)).toEqual([])
+      expect(await service.retainedDisks.list(vps.id)).toEqual([])
     },
   },
   {

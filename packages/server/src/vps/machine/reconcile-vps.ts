@@ -11,7 +11,7 @@ import { LeaseLostError } from '../../hosts/leases.ts'
 import { hostOf, type Tended } from '../../platform/machine-host.ts'
 import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
-import { handOverAtBoot, tellGuest } from '../guest/notify-guest.ts'
+import { handOverAtBoot, notifyGuest } from '../guest/notify-guest.ts'
 import { metricsOf, type Sample } from '../meter/metrics.ts'
 import type { NewestUsage } from '../meter/sample-machines.ts'
 import { networkApplier } from '../network/apply-network.ts'
@@ -21,7 +21,7 @@ import { deliverVps, failVps } from './deliver-vps.ts'
 import { recordMachine, updateMachine } from './machine-store.ts'
 import { moveSshPort } from './move-ssh-port.ts'
 import { moveToAnotherHost } from './move-to-another-host.ts'
-import { tellChange } from './notify-change.ts'
+import { notifyChange } from './notify-change.ts'
 import { observeOne, observeTogether } from './observations.ts'
 import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
 import { destroyKeepingDisk, putDiskBack, wipeDisk } from './replace-disk.ts'
@@ -222,7 +222,7 @@ async function take(
     case 'power':
       return power(services, row, step.action)
     case 'tell':
-      await tellGuest(services, row, seen)
+      await notifyGuest(services, row, seen)
       return updateMachine(db, id, { observation })
     case 'wipe':
       return wipeDisk(services, row, seen.state !== 'absent')
@@ -242,7 +242,7 @@ async function take(
     case 'record':
       await inTransaction(db, async (tx) => {
         const now = { status: step.status, ssh_ready: step.sshReady }
-        if (await recordMachine(tx, row, { ...now, observation })) await tellChange(tx, services, row, now)
+        if (await recordMachine(tx, row, { ...now, observation })) await notifyChange(tx, services, row, now)
       })
       return announce(db, id)
     case 'nothing':

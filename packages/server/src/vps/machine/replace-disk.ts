@@ -9,7 +9,7 @@ import { setOrderStatus } from '../orders/order-store.ts'
 import { systemOfVps } from '../snapshot/kept-system.ts'
 import { forgetOwnSnapshots, setSnapshot, snapshotById } from '../snapshot/snapshot-store.ts'
 import { updateMachine } from './machine-store.ts'
-import { tellChange } from './notify-change.ts'
+import { notifyChange } from './notify-change.ts'
 import { lockVps, type VpsRow } from './vps-store.ts'
 
 const DAMAGED = 'The snapshot cannot be read'
@@ -39,7 +39,7 @@ export async function destroyKeepingDisk(
 async function setAside(services: Services, row: VpsRow, keptId: string) {
   const { id, wanted } = row
   try {
-    const { consistency } = await hostOf(services, row).keptDisks.setAside(id, keptId)
+    const { consistency } = await hostOf(services, row).retainedDisks.setAside(id, keptId)
     return { status: 'ready', consistency } as const
   } catch (error) {
     const code = error instanceof DriverError ? error.code : undefined
@@ -56,7 +56,7 @@ async function setAside(services: Services, row: VpsRow, keptId: string) {
 export async function wipeDisk(services: Services, row: VpsRow, isThere: boolean): Promise<void> {
   const { id, put_back: keptId } = row
   // Nothing is given up for a disk that cannot be read.
-  if (keptId !== null && !(await hostOf(services, row).keptDisks.isSound(id, keptId)))
+  if (keptId !== null && !(await hostOf(services, row).retainedDisks.isSound(id, keptId)))
     return giveUp(services, id, keptId, isThere)
   await destroyKeepingDisk(services, row, (tx) =>
     updateMachine(tx, id, { done_disk: row.wanted_disk, done_rescue: false }),
@@ -66,7 +66,7 @@ export async function wipeDisk(services: Services, row: VpsRow, isThere: boolean
 /** Gives a machine without a disk the kept one, and its VPS what was known of the system on it. */
 export async function putDiskBack(services: Services, before: VpsRow, keptId: string): Promise<void> {
   const { id } = before
-  await hostOf(services, before).keptDisks.putBack(id, keptId)
+  await hostOf(services, before).retainedDisks.putBack(id, keptId)
   await inTransaction(services.db, async (tx) => {
     const row = await lockVps(tx, id)
     if (row.put_back !== keptId) return
@@ -79,7 +79,7 @@ export async function putDiskBack(services: Services, before: VpsRow, keptId: st
       attempts: 0,
       failure_reason: null,
     })
-    await tellChange(tx, services, row, { status: 'rebooting' })
+    await notifyChange(tx, services, row, { status: 'rebooting' })
     await setSnapshot(tx, keptId, 'restoring', { status: 'deleted' })
     await announce(tx, id)
   })
@@ -93,7 +93,7 @@ async function giveUp(services: Services, id: string, keptId: string, isThere: b
     if (row.put_back !== keptId) return
     await setSnapshot(tx, keptId, 'restoring', { status: 'damaged', failure_reason: DAMAGED })
     const change = { put_back: null, done_disk: row.wanted_disk }
-    await tellChange(tx, services, row, { status: isThere ? 'rebooting' : 'deleted' })
+    await notifyChange(tx, services, row, { status: isThere ? 'rebooting' : 'deleted' })
     if (isThere) await updateMachine(tx, id, { ...change, status: 'rebooting' })
     else {
       await updateMachine(tx, id, { ...change, wanted: 'deleted', status: 'deleted' })

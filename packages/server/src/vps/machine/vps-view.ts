@@ -2,12 +2,12 @@ import type { Vps } from '@coinrack/contract/vps.ts'
 import type { z } from 'zod'
 import { shownFeatures } from '../../hosts/features.ts'
 import { cyclePrice } from '../billing/cycle-price.ts'
-import type { ShownVps } from './read-model.ts'
+import type { VpsReadModel } from './read-model.ts'
 
 const SSH_USER = 'root'
 
 /** The VPS as its owner sees it. */
-export function vpsView(row: ShownVps): z.output<typeof Vps> {
+export function vpsView(row: VpsReadModel): z.output<typeof Vps> {
   return {
     id: row.id,
     order_id: row.order_id,

@@ -12,7 +12,7 @@ import { noPlace } from './capacity.ts'
  * another address or port. Its IPv6 address was given to nobody. Under the lock of the host.
  * @throws OperationError `capacity` when there is none
  */
-export async function takePlaceAgain(
+export async function allocateAddressAgain(
   tx: Transaction,
   services: Services,
   { host_id, ssh_host, ssh_port, ipv4, machine_gone_at }: Place & Pick<VpsRow, 'machine_gone_at'>,

@@ -32,7 +32,7 @@ export async function keepDisk(
   // Nothing of its owner is on a disk that is only being made.
   const status = row.status === 'suspended' ? row.suspended_from : row.status
   if (status === 'reinstalling' || status === 'provisioning') return
-  if (!row.features.includes('kept_disks')) return
+  if (!row.features.includes('retained_disks')) return
 
   const at = services.clock.now()
   await makeRoomForKept(tx, row.id)

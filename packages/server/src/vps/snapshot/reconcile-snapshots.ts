@@ -91,14 +91,14 @@ const hostOfSnapshot = async (services: Services, { vps_id }: SnapshotRow) =>
 
 async function doWork(services: Services, row: SnapshotRow) {
   const { id, vps_id, status, reason, include_memory } = row
-  const { snapshots, keptDisks } = await hostOfSnapshot(services, row)
+  const { snapshots, retainedDisks } = await hostOfSnapshot(services, row)
   switch (workOf[status]) {
     case 'take':
       return (await snapshots.take(vps_id, id, { memory: include_memory })).consistency
     case 'restore':
       return void (await snapshots.restore(vps_id, id))
     case 'remove':
-      return void (await (reason === null ? snapshots : keptDisks).remove(vps_id, id))
+      return void (await (reason === null ? snapshots : retainedDisks).remove(vps_id, id))
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Call } from '../../dispatch/handler.ts'
 import { updateMachine } from '../machine/machine-store.ts'
-import { tellChange } from '../machine/notify-change.ts'
+import { notifyChange } from '../machine/notify-change.ts'
 import { beginPaidPeriod } from '../machine/reactivate.ts'
 import { stateRefusal } from '../machine/state-refusal.ts'
 import type { VpsRow } from '../machine/vps-store.ts'
@@ -10,7 +10,7 @@ import { type SnapshotRow, setSnapshot } from './snapshot-store.ts'
 import { untilSettled } from './want-change.ts'
 
 /**
- * Wants a kept disk to be the one of its VPS again. A VPS that was cancelled is brought back and paid for.
+ * Wants a retained disk to be the one of its VPS again. A VPS that was cancelled is brought back and paid for.
  */
 export async function restoreDisk(
   call: Call<'restoreSnapshot'>,
@@ -39,7 +39,7 @@ export async function restoreDisk(
     attempts: 0,
     failure_reason: null,
   })
-  await tellChange(db, services, row, { status: 'reinstalling' })
+  await notifyChange(db, services, row, { status: 'reinstalling' })
   await settleWork(db, id, services.clock.now())
   return { ...snapshot, status: 'restoring' }
 }

@@ -109,7 +109,7 @@ export async function setSnapshot(
   )
 }
 
-/** Whatever is in work on these hosts: inside machines that are there, and kept disks that are to go. Those move with their machine. */
+/** Whatever is in work on these hosts: inside machines that are there, and retained disks that are to go. Those move with their machine. */
 export async function snapshotsInWork(db: Queryable, hosts: readonly string[]): Promise<SnapshotRow[]> {
   const { rows } = await db.query<SnapshotRow>(
     `select ${COLUMNS} from vps_snapshot

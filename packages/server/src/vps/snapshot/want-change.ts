@@ -59,7 +59,7 @@ export async function wantChange(
     })
   }
   if (row.status === wanted) return { vps, snapshot: row }
-  // A kept disk is beside the machine, whatever happens to that.
+  // A retained disk is beside the machine, whatever happens to that.
   if (row.reason === null) await lockForSnapshots(tx, vpsId)
   if (!isPossible(row.status)) {
     throw new OperationError('snapshot_busy', `The snapshot is ${row.status}`, untilSettled(vpsId))
