@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BuiltImage } from '@coinrack/compute/images/image-store.ts'
-import { makeSeed } from '@coinrack/compute/local-vps/seed.ts'
+import { guestUplink } from '@coinrack/compute/local-vps/guest-uplink.ts'
 import { answersSsh } from '@coinrack/compute/local-vps/ssh-banner.ts'
 import { makeSshAccess } from '@coinrack/compute/local-vps/testing.ts'
 import { findAcceleration } from '@coinrack/compute/machine/acceleration.ts'
@@ -20,6 +20,7 @@ import { makeDisk } from '@coinrack/compute/machine/disk.ts'
 import { hostClockOptions } from '@coinrack/compute/machine/host-clock.ts'
 import { createMachineNetworks } from '@coinrack/compute/network/machine-networks.ts'
 import { defaultEgress } from '@coinrack/compute/network/machine-ruleset.ts'
+import { makeSeed } from '@coinrack/compute/personality/seed.ts'
 import { openPolicy } from '@coinrack/compute/ports/network-policy.ts'
 import { asUser, type RunAs } from '@coinrack/host/as-user.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
@@ -63,7 +64,11 @@ export async function createHand(image: BuiltImage, cacheFolder: string): Promis
       }
       try {
         let begin = performance.now()
-        await layOut(folder, makeSeed(spec, new Date()), { image, diskGb: shape.diskGb, user })
+        await layOut(folder, makeSeed({ ...spec, uplink: guestUplink(spec.addresses) }, new Date()), {
+          image,
+          diskGb: shape.diskGb,
+          user,
+        })
         const guest = await bootOnce(true)
         const first = secondsSince(begin)
         // So that the first boot gets to its end, and what it wrote to the disk.

@@ -102,8 +102,9 @@ describe('arrows inside compute', () => {
     ports: [],
     images: ['ports'],
     network: ['ports'],
-    machine: ['network', 'images', 'ports'],
-    'local-vps': ['machine', 'network', 'images', 'ports'],
+    personality: ['ports'],
+    machine: ['personality', 'network', 'images', 'ports'],
+    'local-vps': ['machine', 'personality', 'network', 'images', 'ports'],
     sandbox: ['machine', 'network', 'images', 'ports'],
     fake: ['ports'],
   }

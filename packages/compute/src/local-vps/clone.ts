@@ -8,10 +8,11 @@ import { INHERITED_STATE, type StartOptions, startMachine } from '../machine/mac
 import { withMonitor } from '../machine/monitor.ts'
 import { ignoreShared } from '../machine/saving.ts'
 import type { Template } from '../machine/template-store.ts'
+import { noSeed } from '../personality/seed.ts'
 import type { VpsSpec } from '../ports/vps-driver.ts'
 import { runScript } from './agent-script.ts'
+import { guestUplink } from './guest-uplink.ts'
 import { PERSONALISE, personalInput } from './personalise.ts'
-import { noSeed } from './seed.ts'
 
 const GIB = 1024 ** 3
 const POLL_MS = 10
@@ -51,7 +52,13 @@ export async function makeClone(
   }
   await resume(machine, spec.diskGb)
   const now = options.clock.now()
-  const facts = { ...spec, personality: spec, now, randomBytes, randomUuid: randomUUID }
+  const facts = {
+    ...spec,
+    personality: { ...spec, uplink: guestUplink(spec.addresses) },
+    now,
+    randomBytes,
+    randomUuid: randomUUID,
+  }
   await runScript(machine.agent, PERSONALISE, {
     ...personalInput(facts),
     timeoutMs: options.timeoutMs,

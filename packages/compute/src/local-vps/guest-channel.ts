@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { oneAtATime } from '@coinrack/host/one-at-a-time.ts'
 import { guestFiles } from '../machine/command-line.ts'
 import { isMachineId } from '../machine/machine-id.ts'
+import { namesOf } from '../personality/seed.ts'
 import { type ExecResult, type GuestChannel, GuestError, OUTPUT_BYTES } from '../ports/guest-channel.ts'
 import { readUsage } from '../ports/guest-usage.ts'
 import { type AgentOptions, askAgent, type RunOutput, readByAgent, runInGuest } from './guest-agent.ts'
@@ -15,7 +16,6 @@ import {
   setHostnameScript,
   writeAtScript,
 } from './guest-scripts.ts'
-import { namesOf } from './seed.ts'
 
 export interface GuestChannelOptions {
   /** As of the driver. */

@@ -19,13 +19,14 @@ import {
 import type { StartOptions } from '../machine/machine-process.ts'
 import { makeFolder } from '../machine/machine-users.ts'
 import { createTemplateStore, type Template } from '../machine/template-store.ts'
+import { makeForeignSeed, makeSeed } from '../personality/seed.ts'
 import type { VpsSpec } from '../ports/vps-driver.ts'
 import { runScript } from './agent-script.ts'
 import { makeCidata } from './cidata.ts'
 import { makeClone, undoClone } from './clone.ts'
+import { guestUplink } from './guest-uplink.ts'
 import { unsupported } from './network-spec.ts'
 import { START_REST } from './personalise.ts'
-import { makeForeignSeed, makeSeed } from './seed.ts'
 import { buildTemplate, type TemplateShape, templateKey } from './template.ts'
 
 export interface MachineMakerOptions {
@@ -151,12 +152,13 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
         if (await isClonePending(machine)) await undoClone(machine)
         if (await exists(machine.disk)) return
         await writeRecord(machine, recordOf(spec))
+        const personality = { ...spec, uplink: guestUplink(spec.addresses) }
         if (isOwn(image)) {
           if ((await mayBeClone(spec)) && (await clone(machine, spec, image))) return
-          await writeSeedOnce(machine.seed, makeSeed(spec, clock.now()), owner)
+          await writeSeedOnce(machine.seed, makeSeed(personality, clock.now()), owner)
         } else {
           await writeSeedOnce(machine.cidata, await makeCidata(spec, machine.folder), owner)
-          await writeSeedOnce(machine.seed, makeForeignSeed(spec, clock.now()), owner)
+          await writeSeedOnce(machine.seed, makeForeignSeed(personality, clock.now()), owner)
         }
         const base = await keepBaseDisk(image, baseImages)
         await makeDisk(machine.disk, { base, image, diskGb: spec.diskGb, owner })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { expect, test } from 'vitest'
 import { makeSpec } from '../testing.ts'
+import { guestUplink } from './guest-uplink.ts'
 import { PERSONALISE, personalInput } from './personalise.ts'
 
 const now = new Date('2030-01-01T00:00:00.250Z')
@@ -14,7 +15,7 @@ const uuids = () => {
 const input = (spec = makeSpec()) =>
   personalInput({
     ...spec,
-    personality: spec,
+    personality: { ...spec, uplink: guestUplink() },
     now,
     randomBytes: (length) => Buffer.alloc(length, 0xee),
     randomUuid: uuids(),

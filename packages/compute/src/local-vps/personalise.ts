@@ -1,7 +1,7 @@
 import { macAddress } from '../machine/command-line.ts'
-import { type Personality, personalFiles } from './seed.ts'
-import { makeTar } from './tar.ts'
-import { userDataFiles } from './user-data.ts'
+import { type Personality, personalFiles } from '../personality/seed.ts'
+import { makeTar } from '../personality/tar.ts'
+import { userDataFiles } from '../personality/user-data.ts'
 
 const ENTROPY_BYTES = 64
 const GIB = 1024 ** 3

@@ -4,8 +4,9 @@ import type { DiskImages } from '../images/disk-images.ts'
 import { keepBaseDisk, makeDisk } from '../machine/disk.ts'
 import { refuseWhenFull } from '../machine/host-capacity.ts'
 import { isForeign, type Machine, readRecord, runningPid, writeSeedOnce } from '../machine/machine.ts'
+import { makeSeed } from '../personality/seed.ts'
 import type { VpsSpec } from '../ports/vps-driver.ts'
-import { makeSeed } from './seed.ts'
+import { guestUplink } from './guest-uplink.ts'
 
 /** Room for some packages and logs. */
 const DISK_GB = 4
@@ -37,7 +38,10 @@ export function rescueArranger({ images, dataFolder, baseImages, userOf, clock }
     const owner = await userOf(machine)
     const image = await images.get((await isForeign(machine)) ? FOR_FOREIGN : spec.image)
     await refuseWhenFull(dataFolder)
-    const seed = makeSeed({ ...spec, hostname: HOSTNAME, userData: undefined }, clock.now())
+    const seed = makeSeed(
+      { ...spec, hostname: HOSTNAME, userData: undefined, uplink: guestUplink(spec.addresses) },
+      clock.now(),
+    )
     await writeSeedOnce(machine.rescueSeed, seed, owner)
     const base = await keepBaseDisk(image, baseImages)
     await makeDisk(machine.rescueDisk, { base, image, diskGb: DISK_GB, owner })

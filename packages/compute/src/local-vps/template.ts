@@ -7,8 +7,9 @@ import { guestArguments, guestFiles } from '../machine/command-line.ts'
 import { keepBaseDisk, makeDisk } from '../machine/disk.ts'
 import { bootAndSave, finishTemplate, type TemplateOptions, type TemplateRecord } from '../machine/saving.ts'
 import type { SealedMemory } from '../machine/sealed-memory.ts'
+import { makeSeed } from '../personality/seed.ts'
 import { isAgentUp, runScript } from './agent-script.ts'
-import { makeSeed } from './seed.ts'
+import { guestUplink } from './guest-uplink.ts'
 import { PREPARE } from './template-script.ts'
 
 /** What a template and its clones have in common; each combination has its own template. */
@@ -69,6 +70,7 @@ export async function buildTemplate(
     sshAuthorizedKeys: [],
     rootPasswordHash: NO_PASSWORD,
     sshHostKey: { privateKey: '', publicKey: '' },
+    uplink: guestUplink(),
   }
   await writeFile(file(guestFiles.seed), makeSeed(nobody, clock.now()), { mode: 0o600 })
   // Of sockets; nobody but us looks into a template.

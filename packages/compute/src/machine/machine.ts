@@ -2,10 +2,10 @@ import { chown, link, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { adoptDetached } from '@coinrack/host/detached-process.ts'
+import { isWiped } from '../personality/wiped-seed.ts'
 import { type NetworkPolicy, openPolicy } from '../ports/network-policy.ts'
 import type { OwnAddresses, SshAddress } from '../ports/vps-driver.ts'
 import { guestFiles } from './command-line.ts'
-import { isWiped } from './wiped-seed.ts'
 
 /** What the next start of a machine needs. No secret: those are in the seed alone, until the guest has wiped it. */
 export interface MachineRecord {

@@ -1,12 +1,11 @@
-import { RESOLVER } from '../network/addresses.ts'
 import type { BootChange, VpsSpec } from '../ports/vps-driver.ts'
-import { GUEST_NETWORK_FILE, guestNetworkFile } from './guest-network-file.ts'
 import { makeTar, type TarEntry } from './tar.ts'
+import { UPLINK_FILE, type Uplink, uplinkFile } from './uplink.ts'
 import { userDataFiles } from './user-data.ts'
 
 const SEED_UNIT_BYTES = 64 * 1024
 const RESOLVER_FILE = 'etc/resolv.conf'
-const SET_UP_BY_CLOUD_INIT = [RESOLVER_FILE, GUEST_NETWORK_FILE]
+const SET_UP_BY_CLOUD_INIT = [RESOLVER_FILE, UPLINK_FILE]
 
 /**
  * Root logs in by key and password, and the server has the one key that clients can verify. It is the file in which
@@ -21,8 +20,8 @@ const SSH_SETTINGS = {
 /** What a machine's seed says of it. */
 export type Personality = Pick<
   VpsSpec,
-  'id' | 'hostname' | 'sshAuthorizedKeys' | 'rootPasswordHash' | 'sshHostKey' | 'addresses' | 'userData'
->
+  'id' | 'hostname' | 'sshAuthorizedKeys' | 'rootPasswordHash' | 'sshHostKey' | 'userData'
+> & { uplink: Uplink }
 
 /** The seed disk of a machine: a tar of the files that its first boot lays over the image. */
 export const makeSeed = (personality: Personality, mtime: Date): Buffer =>
@@ -41,7 +40,7 @@ export const noSeed = (): Buffer => Buffer.alloc(SEED_UNIT_BYTES)
 
 /** The files that make a copy of an image one particular machine. */
 export function personalFiles(personality: Personality): TarEntry[] {
-  const { hostname, sshAuthorizedKeys, rootPasswordHash, sshHostKey, addresses } = personality
+  const { hostname, sshAuthorizedKeys, rootPasswordHash, sshHostKey, uplink } = personality
   const lines = (...text: string[]) => `${text.join('\n')}\n`
   return [
     { path: 'etc/hostname', mode: 0o644, content: lines(hostname) },
@@ -54,8 +53,8 @@ export function personalFiles(personality: Personality): TarEntry[] {
         '::1 localhost ip6-localhost ip6-loopback',
       ),
     },
-    { path: RESOLVER_FILE, mode: 0o644, content: lines(`nameserver ${RESOLVER}`) },
-    { path: GUEST_NETWORK_FILE, mode: 0o644, content: guestNetworkFile(addresses) },
+    { path: RESOLVER_FILE, mode: 0o644, content: lines(`nameserver ${uplink.resolver}`) },
+    { path: UPLINK_FILE, mode: 0o644, content: uplinkFile(uplink) },
     { path: 'etc/ssh/ssh_host_ed25519_key', mode: 0o600, content: lines(sshHostKey.privateKey.trim()) },
     { path: 'etc/ssh/ssh_host_ed25519_key.pub', mode: 0o644, content: lines(sshHostKey.publicKey.trim()) },
     { path: 'root/.ssh/', mode: 0o700 },

@@ -3,11 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { expect, test } from 'vitest'
-import { isWiped } from '../machine/wiped-seed.ts'
 import { makeSpec } from '../testing.ts'
 import { makeForeignSeed, makeSeed } from './seed.ts'
 import { makeTar } from './tar.ts'
+import type { Uplink } from './uplink.ts'
+import { isWiped } from './wiped-seed.ts'
 
+const uplink: Uplink = {
+  addresses: ['198.51.100.7/24'],
+  gateways: ['198.51.100.1'],
+  resolver: '198.51.100.53',
+}
 const mtime = new Date('2030-01-01T00:00:00Z')
 
 test('default: tar unpacks what makes the machine itself', async () => {
@@ -18,9 +24,13 @@ test('default: tar unpacks what makes the machine itself', async () => {
   })
   const folder = await mkdtemp(join(tmpdir(), 'coinrack-seed-'))
   try {
-    await runCommand('tar', ['-xpf', '-', '-C', folder], { input: makeSeed(spec, mtime) })
+    await runCommand('tar', ['-xpf', '-', '-C', folder], { input: makeSeed({ ...spec, uplink }, mtime) })
     const read = (path: string) => readFile(join(folder, path), 'utf8')
     expect(await read('etc/hostname')).toBe('web-1.example.net\n')
+    expect(await read('etc/resolv.conf')).toBe('nameserver 198.51.100.53\n')
+    expect(await read('etc/systemd/network/10-uplink.network')).toContain(
+      'Address=198.51.100.7/24\nGateway=198.51.100.1\nLinkLocalAddressing=no\n',
+    )
     expect(await read('etc/hosts')).toContain('127.0.1.1 web-1.example.net web-1\n')
     expect(await read('root/.ssh/authorized_keys')).toBe('ssh-ed25519 AAAA a\nssh-rsa BBBB b\n')
     expect(await read('run/coinrack/root-password-hash')).toBe(`${spec.rootPasswordHash}\n`)
@@ -41,14 +51,14 @@ test('default: tar unpacks what makes the machine itself', async () => {
 })
 
 test('behavior: without user data there is nothing for cloud-init', async () => {
-  const { stdout } = await runCommand('tar', ['-t'], { input: makeSeed(makeSpec(), mtime) })
+  const { stdout } = await runCommand('tar', ['-t'], { input: makeSeed({ ...makeSpec(), uplink }, mtime) })
   expect(stdout).toContain('etc/hostname')
   expect(stdout).not.toContain('cloud')
 })
 
 test("behavior: of somebody else's image neither network nor user data is touched, and SSH lets root in", async () => {
   const spec = makeSpec({ userData: '#!/bin/sh\n' })
-  const seed = makeForeignSeed(spec, mtime)
+  const seed = makeForeignSeed({ ...spec, uplink }, mtime)
   const { stdout } = await runCommand('tar', ['-t'], { input: seed })
   expect(stdout).not.toMatch(/resolv|network|var/)
   for (const path of ['etc/hostname', 'etc/ssh/ssh_host_ed25519_key', 'root/.ssh/authorized_keys'])
@@ -60,7 +70,7 @@ test("behavior: of somebody else's image neither network nor user data is touche
 })
 
 test('behavior: a seed is whole blocks of a disk, and wiped when it is all zeros', () => {
-  const seed = makeSeed(makeSpec(), mtime)
+  const seed = makeSeed({ ...makeSpec(), uplink }, mtime)
   expect(seed.length % 4096).toBe(0)
   expect(isWiped(seed)).toBe(false)
   expect(isWiped(seed.fill(0))).toBe(true)
