@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BuiltImage } from '@coinrack/compute/images/image-store.ts'
 import { guestUplink } from '@coinrack/compute/local-vps/guest-uplink.ts'
-import { answersSsh } from '@coinrack/compute/local-vps/ssh-banner.ts'
 import { makeSshAccess } from '@coinrack/compute/local-vps/testing.ts'
 import { findAcceleration } from '@coinrack/compute/machine/acceleration.ts'
 import {
@@ -22,6 +21,7 @@ import { createMachineNetworks } from '@coinrack/compute/network/machine-network
 import { defaultEgress } from '@coinrack/compute/network/machine-ruleset.ts'
 import { makeSeed } from '@coinrack/compute/personality/seed.ts'
 import { openPolicy } from '@coinrack/compute/ports/network-policy.ts'
+import { answersSsh } from '@coinrack/host/answers-ssh.ts'
 import { asUser, type RunAs } from '@coinrack/host/as-user.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 

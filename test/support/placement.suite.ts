@@ -63,7 +63,7 @@ export function placementSuite({ orders, hosts }: Size): void {
         driver: {
           capacity: { vcpus: 64, memoryMb: 512 * (4 + below(40)), diskGb: 100_000 },
           images: oneOf(IMAGES).map((slug) => ({ slug, state: 'ready' as const })),
-          features: { networks: below(2) === 0, portForwarding: below(4) > 0 },
+          features: { ownAddresses: below(2) === 0, portForwarding: below(4) > 0 },
         },
         network: { addressPool: [rangeOf(index)] },
       })),
@@ -112,7 +112,7 @@ export function placementSuite({ orders, hosts }: Size): void {
       const { images, features } = await host.driver.inventory()
       if (!images.some(({ slug }) => slug === image)) continue
       if (network === 'nat' && !features.portForwarding) continue
-      if (network === 'dedicated' && (!features.networks || (addresses.get(host.id) ?? 0) === ADDRESSES))
+      if (network === 'dedicated' && (!features.ownAddresses || (addresses.get(host.id) ?? 0) === ADDRESSES))
         continue
       if ((taken.get(host.id) ?? 0) + memoryMb <= capacities.get(host.id)!) return true
     }

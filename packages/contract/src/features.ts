@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** The features in which hosts, and with them their VPS, differ. */
 export const vpsFeatures = [
   /** A firewall, and ports of the host that lead to the VPS. */
-  'networks',
+  'firewall',
   'ipv6',
   'memory_snapshots',
   /** The disk is kept for a while when the VPS is cancelled or reinstalled. */

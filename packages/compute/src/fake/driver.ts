@@ -39,7 +39,8 @@ export interface FakeDriverOptions {
 
 /** The features of a host that has everything. */
 export const allFeatures: HostFeatures = {
-  networks: true,
+  firewall: true,
+  ownAddresses: true,
   portForwarding: true,
   ipv6: true,
   memorySnapshots: true,
@@ -207,7 +208,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     async applyNetwork(id, policy) {
       checkPolicy(policy)
       const machine = known(id)
-      if (!isDeepStrictEqual(policy, openPolicy)) demandFeature(features, 'networks')
+      if (!isDeepStrictEqual(policy, openPolicy)) demandFeature(features, 'firewall')
       if (machine.spec.hostname.startsWith('fail-network'))
         throw new DriverError('guest_failed', 'scripted: rules that do not load')
       machine.network = structuredClone(policy)
@@ -264,7 +265,7 @@ export function demandFeature(features: Readonly<HostFeatures>, feature: keyof H
 }
 
 function checkFeatures({ addresses, rescue }: VpsSpec, features: Readonly<HostFeatures>): void {
-  demandFeature(features, addresses?.ipv4 === undefined ? 'portForwarding' : 'networks')
+  demandFeature(features, addresses?.ipv4 === undefined ? 'portForwarding' : 'ownAddresses')
   if (addresses?.ipv6 !== undefined) demandFeature(features, 'ipv6')
   if (rescue) demandFeature(features, 'rescue')
 }

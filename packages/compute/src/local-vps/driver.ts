@@ -58,7 +58,7 @@ import { rescueArranger } from './rescue.ts'
 import { createQemuRetainedDisks } from './retained-disks.ts'
 import { createQemuSnapshots } from './snapshots.ts'
 import { checkBootChange, checkSpec } from './spec.ts'
-import { listenAddress, localAddress } from './ssh-banner.ts'
+import { listenAddress, localAddress } from './ssh-address.ts'
 import { sshWatch } from './ssh-watch.ts'
 
 export interface QemuDriverOptions

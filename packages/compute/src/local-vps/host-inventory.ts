@@ -30,7 +30,8 @@ export async function hostInventory({
   return {
     capacity,
     features: {
-      networks: hasNetworks,
+      firewall: hasNetworks,
+      ownAddresses: hasNetworks,
       portForwarding: true,
       ipv6: hasNetworks,
       memorySnapshots: true,

@@ -2,7 +2,7 @@ import { macAddress } from '../machine/command-line.ts'
 import { type Machine, type MachineRecord, readNetworkPolicy } from '../machine/machine.ts'
 import type { NetworkSpec } from '../network/machine-networks.ts'
 import { DriverError } from '../ports/vps-driver.ts'
-import { listenAddress } from './ssh-banner.ts'
+import { listenAddress } from './ssh-address.ts'
 
 /** What a machine's network is to be, from what is kept of the machine. */
 export async function networkSpecOf(

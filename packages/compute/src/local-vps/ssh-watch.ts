@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { answersSsh } from '@coinrack/host/answers-ssh.ts'
 import { isFirstBootPending, type Machine } from '../machine/machine.ts'
 import type { SshAddress } from '../ports/vps-driver.ts'
-import { answersSsh } from './ssh-banner.ts'
 
 /** What our images write to the serial port once their SSH server runs. */
 const SAYS_UP = 'coinrack: ssh is up'

@@ -29,7 +29,7 @@ while (!(await driver.observe(spec.id)).sshReady) {
   await driver.ensure(spec)
   await sleep(500)
 }
-console.log(JSON.stringify({ refused, ownNetworks: (await driver.inventory()).features.networks }))
+console.log(JSON.stringify({ refused, ownNetworks: (await driver.inventory()).features.firewall }))
 for await (const _ of process.stdin) {
   // It ends with whoever started this.
 }

@@ -14,13 +14,14 @@ const BLOCK = 512
 export function makeTar(entries: TarEntry[], { mtime, size }: { mtime: Date; size: number }): Buffer {
   const parts = entries.flatMap((entry) => {
     const content = Buffer.from((entry.content ?? '') as string)
-    return [header(entry, content.length, mtime), content, zeros(content.length, BLOCK)]
+    return [tarHeader(entry, content.length, mtime), content, zeros(content.length, BLOCK)]
   })
   const archive = Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)])
   return Buffer.concat([archive, zeros(archive.length, size)])
 }
 
-function header({ path, mode }: TarEntry, length: number, mtime: Date): Buffer {
+/** The block before the content of an entry, `length` bytes of it. */
+export function tarHeader({ path, mode }: TarEntry, length: number, mtime: Date): Buffer {
   const block = Buffer.alloc(BLOCK)
   if (Buffer.byteLength(path) > 99) throw new RangeError(`Path too long for the archive: ${path}`)
   const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0')

@@ -46,7 +46,7 @@ export interface VpsDriver {
    * Makes the machine's network so, now and at each later start, whether it runs or not: in one step, and
    * connections that are open go on. Before the first call everything is open that the operator leaves open.
    * Throws DriverError `machine_unknown`, `spec_invalid`, `port_taken`, `guest_failed`; and, without the feature
-   * `networks`, `unsupported` for anything but the open policy.
+   * `firewall`, `unsupported` for anything but the open policy.
    */
   applyNetwork(id: string, policy: NetworkPolicy): Promise<void>
   /**
@@ -82,8 +82,10 @@ export interface HostInventory {
  * and would throw the same at any later time; which calls need one is said at each. All else every driver can do.
  */
 export interface HostFeatures {
-  /** Every machine has a network of its own: it can be filtered, and have addresses of its own. */
-  networks: boolean
+  /** What a machine sends and gets can be filtered, and counted, for each machine alone. */
+  firewall: boolean
+  /** A machine can have an IPv4 address of its own, in `OwnAddresses`. */
+  ownAddresses: boolean
   /** A machine without an address of its own is reached at ports of its host's address. Its SSH port is one of those. */
   portForwarding: boolean
   /** A machine can have an IPv6 address of its own, in `OwnAddresses`. */
@@ -126,7 +128,7 @@ export interface VpsSpec {
    * boot loader from the start, so that it shares not even the layout of its kernel's memory with any other machine.
    */
   boot?: BootKind
-  /** Of no other machine. With an IPv4 address, `sshAddress` is port 22 of it; only where machines have own networks. */
+  /** Of no other machine. With an IPv4 address, `sshAddress` is port 22 of it; where the host has the features. */
   addresses?: OwnAddresses
   /**
    * For cloud-init, which runs it once, after the first boot: nothing waits for it. With an image of somebody else it is
@@ -159,8 +161,11 @@ export interface SshAddress {
 export type PowerAction = 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset'
 
 export interface VpsObservation {
-  /** `failed`: it ended by itself before its first boot was complete; `ensure` tries again. */
-  state: 'absent' | 'stopped' | 'running' | 'failed'
+  /**
+   * `failed`: it ended by itself before its first boot was complete; `ensure` tries again. `unreachable`: the host that has
+   * it does not answer, so whether it runs is unknown; it may not be started anywhere else.
+   */
+  state: 'absent' | 'stopped' | 'running' | 'failed' | 'unreachable'
   /** Why it failed, for the operator. */
   reason?: string
   /** It runs, and since its start an SSH server has answered at its address: never before first boot is complete. */

@@ -2,10 +2,11 @@ import type { HostFeatures } from '@coinrack/compute/ports/vps-driver.ts'
 import { type VpsFeature, vpsFeatures } from '@coinrack/contract/features.ts'
 
 /** A feature of a host under the name that it is stored by. One that decides only where a VPS is placed is not shown. */
-export type StoredFeature = VpsFeature | 'port_forwarding'
+export type StoredFeature = VpsFeature | 'port_forwarding' | 'own_addresses'
 
 const NAMES: Record<keyof HostFeatures, StoredFeature> = {
-  networks: 'networks',
+  firewall: 'firewall',
+  ownAddresses: 'own_addresses',
   portForwarding: 'port_forwarding',
   ipv6: 'ipv6',
   memorySnapshots: 'memory_snapshots',

@@ -216,7 +216,7 @@ describe('the operator', () => {
       ...{
         memory_mb: 4096,
         memory_taken_mb: 512,
-        features: expect.arrayContaining(['networks', 'port_forwarding']),
+        features: expect.arrayContaining(['firewall', 'port_forwarding']),
         trouble: null,
       },
     })

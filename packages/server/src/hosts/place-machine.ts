@@ -121,7 +121,7 @@ const isUsable = ({ id, features }: Host, { hosts }: Placing, { network, ipv6 = 
   if (!host) return false
   if (ipv6 && (!features.includes('ipv6') || host.network.ipv6Prefix === undefined)) return false
   if (network === 'nat') return features.includes('port_forwarding')
-  return features.includes('networks') && host.network.addressPool.length > 0
+  return features.includes('own_addresses') && host.network.addressPool.length > 0
 }
 
 async function findPlace(

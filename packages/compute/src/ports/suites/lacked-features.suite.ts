@@ -49,15 +49,15 @@ export function lackedFeaturesSuite(name: string, make: () => Promise<HostUnderT
 
     /** The calls that need each feature, and the codes that they end with. */
     const calls: Record<keyof HostFeatures, () => Promise<string[]>> = {
-      networks: async () => [
+      firewall: async () => [
         await codeOf(
           host.driver.applyNetwork(host.spec.id, {
             ...openPolicy,
             firewall: { ...openPolicy.firewall, rules: [oneRule] },
           }),
         ),
-        ...(await ensureNew({ ipv4: '198.18.0.7' })),
       ],
+      ownAddresses: () => ensureNew({ ipv4: '198.18.0.7' }),
       portForwarding: () => ensureNew({}),
       ipv6: () => ensureNew({ ...host.spec.addresses, ipv6: '2001:db8::7' }),
       memorySnapshots: async () => [

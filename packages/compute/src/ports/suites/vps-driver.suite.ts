@@ -154,7 +154,7 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
         },
         ports: [],
       }
-      const expected = (await driver.inventory()).features.networks ? 'none' : 'unsupported'
+      const expected = (await driver.inventory()).features.firewall ? 'none' : 'unsupported'
       expect(await codeOf(driver.applyNetwork(spec.id, policy))).toBe(expected)
       expect(await codeOf(driver.applyNetwork(spec.id, policy))).toBe(expected)
       expect(await codeOf(driver.applyNetwork(spec.id, openPolicy))).toBe('none')

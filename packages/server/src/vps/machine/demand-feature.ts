@@ -60,8 +60,8 @@ function withoutConsole(row: Row): Alternative {
 }
 
 const REFUSALS: Record<VpsFeature, [message: string, alternative: (row: Row) => Alternative]> = {
-  networks: [
-    'The host of this VPS has no networks of their own for its machines',
+  firewall: [
+    'The host of this VPS neither filters nor forwards ports for its machines',
     (row) => inside(row, 'Filter inside the VPS', 'nft list ruleset'),
   ],
   ipv6: [

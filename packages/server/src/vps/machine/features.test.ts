@@ -41,8 +41,8 @@ describe('a VPS of a host that has nothing but ports', () => {
   })
 
   test.each<[VpsFeature, 'POST' | 'PUT' | 'GET', string, object | undefined]>([
-    ['networks', 'PUT', '/firewall', { rules: [] }],
-    ['networks', 'POST', '/ports', { port: 80 }],
+    ['firewall', 'PUT', '/firewall', { rules: [] }],
+    ['firewall', 'POST', '/ports', { port: 80 }],
     ['memory_snapshots', 'POST', '/snapshots', { include_memory: true }],
     ['serial_console', 'POST', '/console', { type: 'serial' }],
     ['screen', 'POST', '/console', { type: 'vnc' }],
@@ -151,7 +151,7 @@ describe('hosts of different kinds', () => {
       env: network,
       driver: { features: without('portForwarding', 'screen') },
       hosts: [
-        { id: 'east-1', region: 'east', driver: { features: without('rescue', 'networks', 'ipv6') } },
+        { id: 'east-1', region: 'east', driver: { features: without('rescue', 'firewall', 'ownAddresses', 'ipv6') } },
         { id: 'east-2', region: 'east', driver: { features: without('screen', 'ipv6') } },
         { id: 'west-1', region: 'west', driver: { features: without('ipv6') } },
         { id: 'west-2', region: 'west' },
@@ -174,11 +174,11 @@ describe('hosts of different kinds', () => {
       // It sells no ports of its own address.
       local: [],
       east: [...rest, 'guest_commands'],
-      west: ['networks', ...rest, 'screen', 'rescue', 'guest_commands'],
+      west: ['firewall', ...rest, 'screen', 'rescue', 'guest_commands'],
     })
     expect(featuresOf('micro-ip')).toMatchObject({
-      local: ['networks', 'ipv6', ...rest, 'rescue', 'guest_commands'],
-      east: ['networks', ...rest, 'rescue', 'guest_commands'],
+      local: ['firewall', 'ipv6', ...rest, 'rescue', 'guest_commands'],
+      east: ['firewall', ...rest, 'rescue', 'guest_commands'],
     })
   })
 

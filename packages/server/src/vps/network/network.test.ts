@@ -180,7 +180,9 @@ describe('ports', () => {
 })
 
 test('error: a host that gives machines no network of their own says so before anything is stored', async () => {
-  const weak = await startTestService({ driver: { features: { networks: false, ipv6: false } } })
+  const weak = await startTestService({
+    driver: { features: { firewall: false, ownAddresses: false, ipv6: false } },
+  })
   try {
     const { token } = await weak.customer(10_000_000n)
     const { body } = await weak.ask('POST', '/orders', { token, body: { product: 'micro', os_id: 1 } })

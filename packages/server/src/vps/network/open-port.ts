@@ -20,7 +20,7 @@ export const openPort: Handler<'openPort'> = async ({ input, db, services, fail 
   const row = await lockVps(db, id)
   const { status, ssh_host, ipv4, host_id } = row
   if (!hasNetwork(status)) throw fail('service_busy', ...stateRefusal({ id, status }))
-  demandFeature(row, 'networks', fail)
+  demandFeature(row, 'firewall', fail)
   // Every port of an address of its own leads to the machine already.
   if (ipv4 !== null) return portView({ ...input, publicPort: input.port }, ssh_host)
   const { ports } = await networkOf(db, id)

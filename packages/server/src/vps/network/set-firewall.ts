@@ -13,7 +13,7 @@ export const setFirewall: Handler<'setFirewall'> = async ({ input, db, fail }) =
   const row = await lockVps(db, id)
   const { status } = row
   if (!hasNetwork(status)) throw fail('service_busy', ...stateRefusal({ id: input.service_id, status }))
-  demandFeature(row, 'networks', fail)
+  demandFeature(row, 'firewall', fail)
   await setFirewallOf(db, id, {
     defaultIn: input.default_in,
     defaultOut: input.default_out,

@@ -75,7 +75,7 @@ describe('plans with an address of their own', () => {
 
   test('behavior: where machines have no networks of their own there is no room', async () => {
     const weak = await startTestService({
-      driver: { features: { networks: false, ipv6: false } },
+      driver: { features: { firewall: false, ownAddresses: false, ipv6: false } },
       env: { COINRACK_ADDRESS_POOL: '198.18.0.0/30' },
     })
     try {
@@ -157,7 +157,7 @@ describe('IPv6', () => {
 
   test('behavior: where machines have no networks of their own there is none', async () => {
     const service = await startTestService({
-      driver: { features: { networks: false, ipv6: false } },
+      driver: { features: { firewall: false, ownAddresses: false, ipv6: false } },
       env: { COINRACK_ADDRESS_IPV6: '2001:db8:1:2::/64' },
     })
     try {

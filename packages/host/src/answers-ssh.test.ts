@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { answersSsh, listenAddress, localAddress } from './ssh-banner.ts'
+import { answersSsh } from './answers-ssh.ts'
 
 async function answered(greeting: string | undefined): Promise<boolean> {
   const server = createServer((socket) => {
@@ -22,11 +22,4 @@ test('behavior: neither another protocol, nor silence, nor a closed port is', as
   expect(await answered('220 mail.example.net\r\n')).toBe(false)
   expect(await answered(undefined)).toBe(false)
   expect(await answersSsh({ host: '127.0.0.1', port: 1 })).toBe(false)
-})
-
-test("behavior: an address that is not this host's own is served everywhere", () => {
-  expect(listenAddress({ host: '127.0.0.1', port: 1 })).toEqual({ host: '127.0.0.1', port: 1 })
-  const outside = listenAddress({ host: '192.0.2.7', port: 1 })
-  expect(outside).toEqual({ host: '0.0.0.0', port: 1 })
-  expect(localAddress(outside)).toEqual({ host: '127.0.0.1', port: 1 })
 })
