@@ -5,6 +5,8 @@ const long = process.env.COINRACK_TEST_FULL ? [] : ['**/*.full.test.ts']
 const exclude = ['**/node_modules/**', ...long]
 /** Tests that boot machines. */
 const machines = '**/*.machine{,.full}.test.ts'
+/** Tests on the cluster of `deploy/incus-lab`, for `npm run test:cluster`. */
+const cluster = '**/*.cluster.test.ts'
 /** Those that look at all sandboxes of this host, so that no others may run beside them. */
 const sandboxes = ['packages/compute/src/sandbox/*', 'test/sandbox*'].map(
   (place) => `${place}.machine{,.full}.test.ts`,
@@ -38,16 +40,17 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['packages/**/*.test.ts'],
-          exclude: [...exclude, machines, networks],
+          exclude: [...exclude, machines, networks, cluster],
           // Loading the service anew for each file would take longer than most files do.
           isolate: false,
           maxWorkers: '100%',
         },
       },
-      oneByOne('whole', 1, ['test/**/*.test.ts'], [machines]),
+      oneByOne('whole', 1, ['test/**/*.test.ts'], [machines, cluster]),
       oneByOne('sandboxes', 2, sandboxes),
       oneByOne('machines', 3, [machines], [...sandboxes, networks]),
       oneByOne('networks', 4, [networks]),
+      oneByOne('cluster', 5, [cluster]),
     ],
   },
 })

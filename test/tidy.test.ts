@@ -106,6 +106,7 @@ describe('arrows inside compute', () => {
     machine: ['personality', 'network', 'images', 'ports'],
     'local-vps': ['machine', 'personality', 'network', 'images', 'ports'],
     sandbox: ['machine', 'network', 'images', 'ports'],
+    incus: ['personality', 'images', 'ports'],
     fake: ['ports'],
   }
   const sources = product.filter(({ path }) => inCompute(path))

@@ -20,13 +20,14 @@ const PLANS = {
   micro: { memoryMb: 1024, network: 'nat' },
   'micro-ip': { memoryMb: 1024, network: 'dedicated' },
 } as const
-/** How many addresses a host has, where it has any. */
-const ADDRESSES = 6
+/** How many addresses two hosts have together, where they have any. */
+const ADDRESSES = 12
 const MOST_AT_ONCE = 12
 const DAY_MS = 86_400_000
 
-/** The addresses of each host, which no other host has. */
-const rangeOf = (host: number) => ({ from: `198.18.${host}.1`, to: `198.18.${host}.${ADDRESSES}` })
+const poolOf = (host: number) => Math.floor(host / 2)
+/** The addresses of a pool, which no other pool has. */
+const rangeOf = (pool: number) => ({ from: `198.18.${pool}.1`, to: `198.18.${pool}.${ADDRESSES}` })
 
 /**
  * Orders at random, alone and many at once, on hosts that die, drain, come back, fill up and lose machines at random, beside
@@ -65,7 +66,7 @@ export function placementSuite({ orders, hosts }: Size): void {
           images: oneOf(IMAGES).map((slug) => ({ slug, state: 'ready' as const })),
           features: { ownAddresses: below(2) === 0, portForwarding: below(4) > 0 },
         },
-        network: { addressPool: [rangeOf(index)] },
+        network: { addressPool: [rangeOf(poolOf(index))], sharedPool: `pool-${poolOf(index)}` },
       })),
     })
     token = (await service.customer(10_000_000_000n)).token
@@ -103,7 +104,7 @@ export function placementSuite({ orders, hosts }: Size): void {
     network,
   }: Awaited<ReturnType<typeof order>>): Promise<boolean> {
     const taken = await takenOfHosts()
-    const addresses = await addressesOfHosts()
+    const addresses = await addressesOfPools()
     const draining = new Set(
       (await rows<{ id: string }>(`select id from host where state = 'draining'`)).map(({ id }) => id),
     )
@@ -112,8 +113,9 @@ export function placementSuite({ orders, hosts }: Size): void {
       const { images, features } = await host.driver.inventory()
       if (!images.some(({ slug }) => slug === image)) continue
       if (network === 'nat' && !features.portForwarding) continue
-      if (network === 'dedicated' && (!features.ownAddresses || (addresses.get(host.id) ?? 0) === ADDRESSES))
-        continue
+      const { sharedPool } = service.services.hosts.get(host.id)!.network
+      const hasAddress = features.ownAddresses && (addresses.get(sharedPool!) ?? 0) < ADDRESSES
+      if (network === 'dedicated' && !hasAddress) continue
       if ((taken.get(host.id) ?? 0) + memoryMb <= capacities.get(host.id)!) return true
     }
     return false
@@ -128,14 +130,15 @@ export function placementSuite({ orders, hosts }: Size): void {
       ).map(({ host_id, memory_mb }) => [host_id, memory_mb]),
     )
 
-  /** How many addresses of each host are taken. */
-  const addressesOfHosts = async () =>
+  /** How many addresses of each pool are taken. */
+  const addressesOfPools = async () =>
     new Map(
       (
-        await rows<{ host_id: string; taken: number }>(
-          'select host_id, count(*)::int as taken from vps where machine_gone_at is null and ipv4 is not null group by 1',
+        await rows<{ pool: string; taken: number }>(
+          `select 'pool-' || split_part(ipv4, '.', 3) as pool, count(*)::int as taken from vps
+           where machine_gone_at is null and ipv4 is not null group by 1`,
         )
-      ).map(({ host_id, taken }) => [host_id, taken]),
+      ).map(({ pool, taken }) => [pool, taken]),
     )
 
   async function expectPlaces() {

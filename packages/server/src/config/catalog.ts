@@ -43,9 +43,11 @@ export interface Catalog {
 }
 
 /** What can be sold here: without addresses to give, no plan that comes with one. */
-export const sellable = (catalog: Catalog, { addressPool }: { addressPool: unknown[] }): Catalog => ({
+export const sellable = (catalog: Catalog, hosts: { addressPool: unknown[] }[]): Catalog => ({
   ...catalog,
-  plans: catalog.plans.filter(({ network }) => network === 'nat' || addressPool.length > 0),
+  plans: catalog.plans.filter(
+    ({ network }) => network === 'nat' || hosts.some(({ addressPool }) => addressPool.length > 0),
+  ),
 })
 
 /**

@@ -254,6 +254,12 @@ export const settings = {
     schema: values.filePath,
     otherwise: 'the catalog that comes with the service',
   },
+  clusterFile: {
+    name: 'COINRACK_CLUSTER',
+    doc: 'JSON file that describes an Incus cluster, whose members are hosts beside this one; see the guide to clusters.',
+    schema: values.filePath,
+    otherwise: 'none',
+  },
   maxTopup: {
     name: 'COINRACK_MAX_TOPUP',
     doc: 'Largest single top-up, in whole US dollars.',

@@ -121,6 +121,7 @@ export function loadConfig(
     cacheFolder: values.cacheFolder ?? folders.cacheFolder,
     chainsFile: pathOf(settings.chainsFile),
     catalogFile: pathOf(settings.catalogFile),
+    clusterFile: pathOf(settings.clusterFile),
     metricsPort: values.metricsPort ?? metricsPortBeside(values.port),
     publicUrl,
     publicIp: values.publicIp ?? '127.0.0.1',

@@ -1,6 +1,6 @@
 import type { HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
-import type { MachineHost } from '../platform/machine-host.ts'
+import type { HostNetwork, MachineHost } from '../platform/machine-host.ts'
 import { featureNames } from './features.ts'
 
 export type HostState = 'open' | 'draining'
@@ -111,6 +111,12 @@ export async function forgetImage(db: Queryable, slug: string): Promise<void> {
 
 /** Any number: with that of a host it is the lock of whoever places something there. */
 const PLACEMENT_LOCK = 7_266_343
+
+/** Gives the addresses of a pool that several hosts share one at a time; the lock of the host is held already. */
+export async function lockAddresses(tx: Transaction, { sharedPool }: HostNetwork): Promise<void> {
+  if (sharedPool === undefined) return
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`addresses:${sharedPool}`])
+}
 
 /** Places one at a time on a host, on all replicas, until the transaction or its savepoint ends. */
 export async function lockHost(tx: Transaction, hostId: string): Promise<void> {

@@ -6,7 +6,7 @@ import { freeAddress } from './address-pool.ts'
 import { type Candidate, chooseHost, fits, type Share } from './choose-host.ts'
 import { type StoredFeature, shownFeatures } from './features.ts'
 import { candidates, type Demand } from './free-share.ts'
-import { lockHost } from './host-store.ts'
+import { lockAddresses, lockHost } from './host-store.ts'
 import { freePort } from './port-pool.ts'
 
 const SSH_PORT = 22
@@ -53,6 +53,8 @@ export async function placeMachine(
   return tryHosts(tx, services, wanted, async (chosen) => {
     await tx.query('savepoint place_machine')
     await lockHost(tx, chosen.id)
+    if (wanted.network === 'dedicated')
+      await lockAddresses(tx, hostOf(services, { host_id: chosen.id }).network)
     const [now] = await candidates(tx, services, { ...wanted, hostId: chosen.id })
     const found = now && fits(wanted, now) ? await findPlace(tx, services, now, wanted.network) : 'no_room'
     await tx.query(`${typeof found === 'string' ? 'rollback to' : 'release'} savepoint place_machine`)

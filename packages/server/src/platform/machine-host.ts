@@ -12,7 +12,10 @@ export const LOCAL_HOST = 'local'
 export type HostNetwork = Pick<
   Config,
   'publicIp' | 'sshPorts' | 'addressPool' | 'addressGateway' | 'ipv6Prefix'
->
+> & {
+  /** The name of the pool, where other hosts give its addresses too. */
+  sharedPool?: string
+}
 
 /** A host or a cluster that machines run on, and every way to them. */
 export interface MachineHost {

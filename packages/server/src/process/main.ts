@@ -44,6 +44,7 @@ import { sandboxing } from '../sandboxes/life/sandboxing.ts'
 import { unpromisedMemory } from '../sandboxes/life/unpromised-memory.ts'
 import { nsupdateReverseDns } from '../vps/network/rdns/nsupdate.ts'
 import { ordering } from '../vps/orders/ordering.ts'
+import { type Cluster, openCluster } from './cluster-hosts.ts'
 import { PortError, serve } from './serve.ts'
 
 /*
@@ -132,7 +133,11 @@ async function main(): Promise<void> {
     diskOvercommit: config.diskOvercommit,
     addressRouting,
   })
-  const catalog = sellable(await readCatalog(config.catalogFile), config)
+  const images = createImageStore({ cacheFolder })
+  const cluster = config.clusterFile && (await openCluster(config.clusterFile, { images, clock, log }))
+  const clusterHosts = cluster ? cluster.hosts : []
+  const offered = [config, ...clusterHosts.map(({ network }) => network)]
+  const catalog = sellable(await readCatalog(config.catalogFile), offered)
   const host: MachineHost = {
     id: LOCAL_HOST,
     kind: 'qemu',
@@ -155,7 +160,7 @@ async function main(): Promise<void> {
       clock,
       log,
       egress,
-      acceleration: hostAcceleration({ cacheFolder, images: createImageStore({ cacheFolder }), user }),
+      acceleration: hostAcceleration({ cacheFolder, images, user }),
       pool: {
         most: config.sandboxPool,
         always: [{ template: 'base', ...microSize }],
@@ -179,7 +184,7 @@ async function main(): Promise<void> {
     log,
     catalog,
     offer: atMostEvery(OFFER_MS, readOffer),
-    hosts: new Map([[LOCAL_HOST, host]]),
+    hosts: new Map([host, ...clusterHosts].map((each) => [each.id, each])),
     rdns:
       config.rdnsServer &&
       nsupdateReverseDns({
@@ -202,6 +207,7 @@ async function main(): Promise<void> {
     machinesPidFile: dataLayout(dataFolder).machinesPidFile,
     async beginToTend() {
       const machines = prepareMachines(driver, catalog, log, say)
+      if (cluster) void machines.then(() => prepareCluster(cluster, catalog, log, say))
       const sandboxes = config.sandboxes
         ? await openSandboxes().catch((error) => log.error({ err: error }, 'Opening the sandboxes failed'))
         : undefined
@@ -217,6 +223,7 @@ async function main(): Promise<void> {
 
   end = onceOnly(async () => {
     await endServing()
+    if (cluster) await cluster.close()
     await db.end()
     await endWatch()
     await folder.close()
@@ -248,6 +255,24 @@ async function prepareMachines(
     driver.keepTemplate(wanted).catch((error) => log.error({ err: error }, 'Keeping a template ready failed'))
   setInterval(keep, KEEP_TEMPLATE_MS).unref()
   await keep()
+}
+
+/** Brings the images to the cluster. Until then no machine can be made there. */
+async function prepareCluster(
+  cluster: Cluster,
+  catalog: Catalog,
+  log: Logger,
+  say: (line: string) => void,
+): Promise<void> {
+  try {
+    const slugs = osImages.map(({ slug }) => slug)
+    const isSold = (slug: string) => catalog.plans.some(({ images }) => !images || images.includes(slug))
+    await cluster.prepare(slugs.filter(isSold), say)
+    say(`Machines can be ordered on the cluster ${cluster.name}`)
+  } catch (error) {
+    log.error({ err: error }, 'Preparing the cluster failed; it is tried again')
+    setTimeout(() => prepareCluster(cluster, catalog, log, say), PREPARE_AGAIN_MS).unref()
+  }
 }
 
 /** Builds what sandboxes begin as, the smallest first. It can take minutes; until then none can be made. */

@@ -114,7 +114,7 @@ export async function createTestWorld(
     },
   }
   const config = testConfig(options.env)
-  const catalog = sellable(parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'), config)
+  const catalog = sellable(parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'), [config])
   const local = fakeHost(
     { id: LOCAL_HOST, region: catalog.region, network: config },
     { clock, ...options.driver },

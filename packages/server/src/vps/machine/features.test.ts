@@ -151,7 +151,11 @@ describe('hosts of different kinds', () => {
       env: network,
       driver: { features: without('portForwarding', 'screen') },
       hosts: [
-        { id: 'east-1', region: 'east', driver: { features: without('rescue', 'firewall', 'ownAddresses', 'ipv6') } },
+        {
+          id: 'east-1',
+          region: 'east',
+          driver: { features: without('rescue', 'firewall', 'ownAddresses', 'ipv6') },
+        },
         { id: 'east-2', region: 'east', driver: { features: without('screen', 'ipv6') } },
         { id: 'west-1', region: 'west', driver: { features: without('ipv6') } },
         { id: 'west-2', region: 'west' },

@@ -29,6 +29,7 @@ const absent: VpsObservation = { state: 'absent', sshReady: false }
 const stopped: VpsObservation = { state: 'stopped', sshReady: false }
 const booting: VpsObservation = { state: 'running', sshReady: false }
 const ready: VpsObservation = { state: 'running', sshReady: true }
+const unreachable: VpsObservation = { state: 'unreachable', sshReady: false }
 const failed: VpsObservation = { state: 'failed', sshReady: false, reason: 'Kernel panic' }
 
 const ensure: Step = { do: 'ensure' }
@@ -283,12 +284,27 @@ const statuses = [
   'failed',
   'deleted',
 ] as const
-const observations = [absent, stopped, booting, ready, failed]
+const observations = [absent, stopped, booting, ready, failed, unreachable]
 
 describe.each(table)('%s', (_name, change, steps) => {
   test.each(steps)('default: seen %j, does %j', (seen, step) => {
     expect(planVps(row(change), seen, start)).toEqual(step)
   })
+})
+
+test('behavior: nothing is started or ended where the host does not answer, and SSH counts as lost', () => {
+  for (const status of statuses)
+    for (const wanted of ['running', 'stopped'] as const)
+      for (const change of [{}, { wanted_boot: 7 }, { rescue: true }, { wanted_disk: 3 }]) {
+        const away = row({ status, wanted, ssh_ready: false, ...change })
+        expect(planVps(away, unreachable, start)).toEqual(nothing)
+      }
+  expect(planVps(row({}), unreachable, start)).toEqual(record('active', false))
+})
+
+test('behavior: an order whose host stays away fails when its time is over', () => {
+  const order = row({ status: 'provisioning', ssh_ready: false })
+  expect(planVps(order, unreachable, later(PROVISIONING_LIMIT_MS + 1))).toMatchObject({ do: 'fail' })
 })
 
 test('behavior: what is wanted gone is destroyed, whatever it is', () => {

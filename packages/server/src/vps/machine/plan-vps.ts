@@ -47,6 +47,7 @@ type Wish = Pick<
 /** Compares what is wanted with what was seen. Pure: the same answer however often it is asked. */
 export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
   if (row.wanted === 'deleted') return { do: 'destroy' }
+  if (seen.state === 'unreachable') return planUnreachable(row, now)
   // The wishes of its owner wait until it is paid again.
   if (row.status === 'suspended') {
     if (seen.state === 'running') return { do: 'power', action: 'stop' }
@@ -78,6 +79,18 @@ export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
   return isToldOf && !row.rescue ? { do: 'tell' } : { do: 'nothing' }
 }
 
+/** Nothing is started over or elsewhere while it may still run where it is. */
+function planUnreachable(row: Wish, now: Date): Step {
+  if (row.status === 'provisioning' && isOverdue(row, now))
+    return { do: 'fail', reason: 'The host of the machine went away' }
+  return row.status === 'active' && row.ssh_ready
+    ? { do: 'record', status: 'active', sshReady: false }
+    : { do: 'nothing' }
+}
+
+const isOverdue = ({ provisioning_since }: Wish, now: Date) =>
+  now.getTime() - provisioning_since.getTime() > PROVISIONING_LIMIT_MS
+
 function planReinstall(row: Wish, seen: VpsObservation): Step {
   if (row.done_disk < row.wanted_disk) return { do: 'wipe' }
   if (row.put_back !== null) return { do: 'put_back', disk: row.put_back }
@@ -89,9 +102,7 @@ function planProvisioning(row: Wish, seen: VpsObservation, now: Date): Step {
   if (row.attempts >= MOST_ATTEMPTS) {
     return { do: 'fail', reason: row.failure_reason ?? 'The machine could not be made' }
   }
-  if (now.getTime() - row.provisioning_since.getTime() > PROVISIONING_LIMIT_MS) {
-    return { do: 'fail', reason: 'SSH did not answer in time' }
-  }
+  if (isOverdue(row, now)) return { do: 'fail', reason: 'SSH did not answer in time' }
   return makeReady(seen)
 }
 

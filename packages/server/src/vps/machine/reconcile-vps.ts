@@ -190,7 +190,8 @@ async function reconcileOne(
   })
   if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
   const isNetworkDue = !networks.isApplied(id) || row.done_network < row.wanted_network
-  if (isNetworkDue && seen.state !== 'absent' && row.wanted !== 'deleted') await networks.apply(row)
+  const isThere = seen.state !== 'absent' && seen.state !== 'unreachable'
+  if (isNetworkDue && isThere && row.wanted !== 'deleted') await networks.apply(row)
   const step = planVps(row, seen, now)
   if (step.do !== 'nothing' && step.do !== 'ensure') log.info({ vps: id, step, seen: seen.state }, 'VPS')
   await take(services, row, seen, step, observation)

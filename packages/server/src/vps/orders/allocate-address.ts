@@ -1,5 +1,6 @@
 import type { Transaction } from '../../database/transaction.ts'
 import { freeAddress, isFreeAddress } from '../../hosts/address-pool.ts'
+import { lockAddresses } from '../../hosts/host-store.ts'
 import { type Place, randomNumber } from '../../hosts/place-machine.ts'
 import { freePort, isPortTaken } from '../../hosts/port-pool.ts'
 import { hostOf } from '../../platform/machine-host.ts'
@@ -19,6 +20,7 @@ export async function allocateAddressAgain(
 ): Promise<Place> {
   const host = hostOf(services, { host_id })
   if (ipv4 !== null) {
+    await lockAddresses(tx, host.network)
     if (await isFreeAddress(tx, host.network, ipv4)) return { host_id, ssh_host, ssh_port, ipv4 }
     const other = await freeAddress(tx, host.network)
     if (other === undefined) throw noPlace('no_address')

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makeSshAccess } from '../local-vps/testing.ts'
+import { lackedFeaturesSuite } from '../ports/suites/lacked-features.suite.ts'
+import { vpsSnapshotsSuite } from '../ports/suites/snapshot.suite.ts'
+import { countingUserData, vpsDriverSuite } from '../ports/suites/vps-driver.suite.ts'
+import { makeVpsId } from '../testing.ts'
+import { isNotFound } from './client.ts'
+import { instanceName } from './instance.ts'
+import { noConsole, noGuestChannel, noRetainedDisks } from './lacking.ts'
+import { createIncusSnapshots } from './snapshots.ts'
+import { crashInstance, labClient, labDriver, newAddress } from './testing-lab.ts'
+
+/** A real cluster of three members, and real machines on one of them. */
+
+vpsDriverSuite('a member of an Incus cluster', async () => {
+  const client = labClient()
+  const { driver, images } = labDriver(client, 'node2')
+  await images.import('debian-12')
+  const ipv4 = newAddress()
+  const access = await makeSshAccess({
+    image: 'debian-12',
+    vcpus: 1,
+    hostname: 'web-1.example.net',
+    userData: countingUserData,
+    addresses: { ipv4 },
+    sshAddress: { host: ipv4, port: 22 },
+  })
+  return {
+    driver,
+    newSpec: async () => access.spec,
+    pause: () => sleep(500),
+    crash: (id) => crashInstance(client, id),
+    traces: async (id) => {
+      const path = `/1.0/instances/${instanceName(id)}`
+      const found = await client.get<{ status: string }>(path).catch((error) => {
+        if (isNotFound(error)) return undefined
+        throw error
+      })
+      return found ? [...(found.value.status === 'Running' ? ['process'] : []), 'instance'] : []
+    },
+    inside: (_, command) => access.byKey(command),
+    close: () => client.close(),
+  }
+})
+
+vpsSnapshotsSuite('a member of an Incus cluster', async () => {
+  const { driver, access, close, client } = await runningMachine()
+  const { byKey: inside } = access
+  return {
+    snapshots: createIncusSnapshots(client),
+    features: (await driver.inventory()).features,
+    id: access.spec.id,
+    write: async (text) => void (await inside(`echo '${text}' >/root/text; sync`)),
+    read: () => inside('cat /root/text'),
+    startProgram: async () => void (await inside('setsid -f sleep 123456 >/dev/null 2>&1')),
+    programRuns: async () => (await inside('pgrep -fx "sleep 123456" || true')) !== '',
+    close,
+  }
+})
+
+lackedFeaturesSuite('a member of an Incus cluster', async () => {
+  const { driver, access, close, client } = await runningMachine()
+  return {
+    driver,
+    snapshots: createIncusSnapshots(client),
+    retainedDisks: noRetainedDisks,
+    console: noConsole,
+    guests: noGuestChannel,
+    spec: access.spec,
+    newSpec: (addresses) => ({ ...access.spec, id: makeVpsId(), addresses }),
+    close,
+  }
+})
+
+/** A machine whose first boot is complete. */
+async function runningMachine() {
+  const client = labClient()
+  const { driver, images } = labDriver(client, 'node3')
+  await images.import('debian-12')
+  const ipv4 = newAddress()
+  const access = await makeSshAccess({
+    image: 'debian-12',
+    memoryMb: 512,
+    addresses: { ipv4 },
+    sshAddress: { host: ipv4, port: 22 },
+  })
+  const { spec } = access
+  do {
+    await driver.ensure(spec)
+    await sleep(500)
+  } while (!(await driver.observe(spec.id)).sshReady)
+  const close = async () => {
+    await driver.destroy(spec.id)
+    await client.close()
+  }
+  return { client, driver, access, close }
+}

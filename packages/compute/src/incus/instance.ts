@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import type { Uplink } from '../personality/uplink.ts'
+import type { VpsObservation, VpsSpec } from '../ports/vps-driver.ts'
+
+/*
+ * A VPS as an instance of Incus. All that has to be known of it later stands in the instance itself, in keys that begin
+ * with `user.coinrack.`: the service's own files and database play no part.
+ */
+
+/** What Incus says of an instance, as far as it is used here. */
+export interface Instance {
+  name: string
+  /** `Error` is said of one whose member does not answer. */
+  status: 'Running' | 'Stopped' | 'Frozen' | 'Error' | string
+  /** The name of its member. */
+  location: string
+  config: Record<string, string>
+  devices: Record<string, Record<string, string>>
+  /** When it was last started. */
+  last_used_at: string
+}
+
+/** How the machines of a cluster are connected. */
+export interface ClusterNetwork {
+  /** The bridge on every member that leads to the machines' addresses. */
+  bridge: string
+  prefixLength: number
+  gateway: string
+  resolver: string
+}
+
+export interface InstanceOptions {
+  /** The storage pool of disks. */
+  pool: string
+  network: ClusterNetwork
+  /** Keys of the configuration that every instance gets besides. */
+  extraConfig?: Record<string, string>
+}
+
+/** The keys of an instance that are ours. */
+export const KEY = {
+  id: 'user.coinrack.id',
+  /** Its creation was seen to succeed: one that lacks it may have no disk. */
+  made: 'user.coinrack.made',
+  /** Its first boot is complete, and its SSH server has shown the machine's host key. */
+  booted: 'user.coinrack.booted',
+  /** The number of the last boot that was given one. */
+  boot: 'user.coinrack.boot',
+  /** Whether the last change at boot is `waiting` or `taken`. */
+  change: 'user.coinrack.change',
+  /** The last start before that change: a later one takes it over. */
+  changeSince: 'user.coinrack.change-since',
+  sshAddress: 'user.coinrack.ssh-address',
+  sshHostKey: 'user.coinrack.ssh-host-key',
+} as const
+
+/** What Incus hands to the guest as user data, on a volume that it makes at each start. */
+const USER_DATA = 'cloud-init.user-data'
+/** The first line of user data that is a seed. */
+const SEED_MARK = '#coinrack-seed'
+const MIB = 1024 ** 2
+const MACHINE_ID = /^vps_[0-9a-z]{26}$/i
+
+export const isMachineId = (id: string): boolean => MACHINE_ID.test(id)
+
+/** Names of instances have no underscore. */
+export const instanceName = (id: string): string => id.replace('_', '-')
+
+/** A seed as the text that the guest's first boot looks for. */
+export const seedText = (seed: Buffer): string => `${SEED_MARK}\n${gzipSync(seed).toString('base64')}\n`
+
+/** The configuration that hands a seed to the next start, or takes away the one of the last. */
+export const withSeed = (seed: Buffer | undefined): Record<string, string> => ({
+  [USER_DATA]: seed === undefined ? '' : seedText(seed),
+})
+
+/** Locally administered, and the same at every call. */
+export function macAddress(id: string): string {
+  const bytes = createHash('sha256').update(id).digest('hex').slice(0, 10)
+  return `02:${bytes.match(/../g)!.join(':')}`
+}
+
+export const uplinkOf = (ipv4: string, { prefixLength, gateway, resolver }: ClusterNetwork): Uplink => ({
+  addresses: [`${ipv4}/${prefixLength}`],
+  gateways: [gateway],
+  resolver,
+})
+
+const sizes = ({ vcpus, memoryMb }: Pick<VpsSpec, 'vcpus' | 'memoryMb'>) => ({
+  'limits.cpu': String(vcpus),
+  'limits.memory': `${memoryMb}MiB`,
+})
+
+const rootDisk = (pool: string, { diskGb, memoryMb }: Pick<VpsSpec, 'diskGb' | 'memoryMb'>) => ({
+  type: 'disk',
+  path: '/',
+  pool,
+  size: `${diskGb}GiB`,
+  'io.bus': 'virtio-blk',
+  // The memory of a snapshot, and what QEMU says of its devices.
+  'size.state': `${memoryMb + 512}MiB`,
+})
+
+const card = (spec: Pick<VpsSpec, 'id' | 'addresses'>, { bridge }: ClusterNetwork) => ({
+  type: 'nic',
+  nictype: 'bridged',
+  parent: bridge,
+  hwaddr: macAddress(spec.id),
+  'ipv4.address': spec.addresses!.ipv4!,
+  // No machine speaks for the address of another.
+  'security.ipv4_filtering': 'true',
+  'security.mac_filtering': 'true',
+})
+
+/** The body of the request that makes the instance and starts it. */
+export function instanceOf(
+  spec: VpsSpec,
+  { fingerprint, seed }: { fingerprint: string; seed: Buffer },
+  { pool, network, extraConfig }: InstanceOptions,
+) {
+  const { host, port } = spec.sshAddress
+  return {
+    name: instanceName(spec.id),
+    type: 'virtual-machine',
+    architecture: 'x86_64',
+    // Whatever a profile says could change beneath the machine.
+    profiles: [],
+    start: true,
+    source: { type: 'image', fingerprint },
+    config: {
+      ...sizes(spec),
+      // Our images boot by their own GRUB, from the BIOS.
+      'security.secureboot': 'false',
+      'security.csm': 'true',
+      'migration.stateful': 'true',
+      [KEY.id]: spec.id,
+      [KEY.sshAddress]: `${host}:${port}`,
+      [KEY.sshHostKey]: spec.sshHostKey.publicKey,
+      ...withSeed(seed),
+      ...extraConfig,
+    },
+    devices: {
+      root: rootDisk(pool, spec),
+      eth0: card(spec, network),
+      // By the name of the device the guest knows it.
+      seed: { type: 'disk', source: 'cloud-init:config', 'io.bus': 'virtio-blk' },
+    },
+  }
+}
+
+/** What an instance has to be changed to while it does not run, so that its next start is by this spec. */
+export function adjusted(instance: Instance, spec: VpsSpec, { pool, network }: InstanceOptions) {
+  const { root, eth0 } = instance.devices
+  const haveGb = Number(/^(\d+)GiB$/.exec(root?.size ?? '')?.[1] ?? 0)
+  // A disk is never made smaller: its end may be in use.
+  const diskGb = Math.max(spec.diskGb, haveGb)
+  const { host, port } = spec.sshAddress
+  return {
+    config: { ...instance.config, ...sizes(spec), [KEY.sshAddress]: `${host}:${port}` },
+    devices: {
+      ...instance.devices,
+      root: { ...root, ...rootDisk(pool, { ...spec, diskGb }) },
+      eth0: { ...eth0, ...card(spec, network) },
+    },
+  }
+}
+
+/** Whether the instance is whole: one that never ran and was not seen to be made may lack its disk. */
+export const isMade = ({ config, status }: Instance): boolean =>
+  config[KEY.made] !== undefined || status === 'Running'
+
+export const isBooted = ({ config }: Instance): boolean => config[KEY.booted] !== undefined
+
+/** Whether a machine that answers has taken over the last change at boot, which nobody has noted yet. */
+export const isChangeTaken = ({ config, last_used_at }: Instance): boolean =>
+  config[KEY.change] === 'waiting' && config[KEY.changeSince] !== last_used_at
+
+/** What the port says of an instance, but for the answer of its SSH server and its metrics. */
+export function stateOf(instance: Instance, now: Date): Omit<VpsObservation, 'sshReady' | 'metrics'> {
+  const { config, status } = instance
+  const boot = config[KEY.boot]
+  const change = config[KEY.change]
+  const isRunning = status === 'Running'
+  const startedAt = Date.parse(instance.last_used_at)
+  return {
+    state: observedState(instance),
+    ...(isRunning && { uptimeSeconds: Math.max(0, Math.floor((now.getTime() - startedAt) / 1000)) }),
+    ...(boot !== undefined && { boot: Number(boot) }),
+    ...(change !== undefined && { bootChange: change as 'waiting' | 'taken' }),
+  }
+}
+
+function observedState(instance: Instance): VpsObservation['state'] {
+  switch (instance.status) {
+    case 'Running':
+    case 'Frozen':
+      return 'running'
+    case 'Error':
+      return 'unreachable'
+    default:
+      return isMade(instance) && !isBooted(instance) ? 'failed' : 'stopped'
+  }
+}
+
+/** Mebibytes of a size as Incus writes it. */
+export const mebibytes = (bytes: number): number => Math.floor(bytes / MIB)

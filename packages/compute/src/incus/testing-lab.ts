@@ -1,0 +1,76 @@
+import { randomInt } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createImageStore } from '../images/image-store.ts'
+import { createIncusClient, type IncusClient } from './client.ts'
+import { createIncusDriver } from './driver.ts'
+import { createClusterImages } from './images.ts'
+import { instanceName } from './instance.ts'
+
+/*
+ * The laboratory of `deploy/incus-lab`: a real cluster of three members on this machine.
+ */
+
+const folder = process.env.COINRACK_INCUS_LAB ?? '/tmp/coinrack-incus-lab'
+const MEMBERS = ['node1', 'node2', 'node3']
+
+export const labNetwork = {
+  bridge: 'br0',
+  prefixLength: 16,
+  gateway: '10.77.0.254',
+  resolver: '10.77.0.254',
+}
+
+export function labClient(): IncusClient {
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+  return createIncusClient({
+    members: MEMBERS.map((name, index) => ({ name, url: `https://10.77.0.${index + 1}:8443` })),
+    project: 'coinrack',
+    certificate: read('client.crt'),
+    key: read('client.key'),
+    clusterCertificate: read('cluster.crt'),
+  })
+}
+
+export function labDriver(client: IncusClient, member = 'node1') {
+  const store = createImageStore({ cacheFolder: process.env.COINRACK_CACHE ?? '/var/cache/coinrack' })
+  const images = createClusterImages(client, store)
+  const driver = createIncusDriver({
+    client,
+    member,
+    images,
+    pool: 'cow',
+    network: labNetwork,
+    // Under emulation the kernel cannot calibrate the clock of the processor.
+    extraConfig: { 'smbios11.tsc_early_khz': '2599998 tsc=reliable fsck.mode=skip' },
+    clock: { now: () => new Date() },
+    log: { info: (fields, message) => console.log(message, fields) },
+  })
+  return { driver, images }
+}
+
+/** An address that no other machine of the laboratory is likely to have. */
+export const newAddress = (): string => `10.77.${randomInt(1, 255)}.${randomInt(1, 255)}`
+
+/** The process ids on this machine of an instance's QEMU, on whichever member it runs. */
+export async function processesOf(id: string): Promise<number[]> {
+  const name = `coinrack_${instanceName(id)}/`
+  const found: number[] = []
+  for (const entry of await readdir('/proc')) {
+    const line = /^\d+$/.test(entry) ? await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '') : ''
+    if (line.includes('qemu-system') && line.includes(name)) found.push(Number(entry))
+  }
+  return found
+}
+
+/** Ends an instance's QEMU, and waits until the cluster knows: for a second it says one thing and then the other. */
+export async function crashInstance(client: IncusClient, id: string): Promise<void> {
+  for (const pid of await processesOf(id)) process.kill(pid, 'SIGKILL')
+  const path = `/1.0/instances/${instanceName(id)}`
+  for (let looks = 0; looks < 15; looks++) {
+    if ((await client.get<{ status: string }>(path)).value.status !== 'Stopped') looks = 0
+    await sleep(100)
+  }
+}
