@@ -46,5 +46,8 @@ export const debianPackages = {
   tools: [],
 }
 
-/** Those among them that Debian would run as services of the host. The tests run them as programs, on ports of their own. */
+/**
+ * The packages among them that Debian would run as services of the host. The tests run them as programs, on ports of
+ * their own.
+ */
 export const neverServices = ['caddy', 'haproxy', 'knot', 'nginx']

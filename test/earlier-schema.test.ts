@@ -117,10 +117,10 @@ describe.each(kept)('a service of schema %s', (name) => {
   })
 })
 
-/** What is kept of a service beside the rows of its database. */
+/** The state of a service beside the rows of its database. */
 interface Kept {
   at: string
-  /** What runs on its host. */
+  /** The machines that run on its host. */
   machines: [string, Omit<FakeMachine, 'startedAt'> & { startedAt?: string }][]
   seen: unknown
 }

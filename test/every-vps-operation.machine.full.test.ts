@@ -116,7 +116,7 @@ async function fromHost(port: number): Promise<string> {
   await new Promise((resolve) => socket.once('close', resolve))
   return answer.trim() || 'no'
 }
-/** Says who it is to whoever connects. */
+/** Tells every client that connects who it is. */
 const listen = (port: number) =>
   `systemd-run -q --unit answer-${port} python3 -c 'import socket
 s = socket.create_server(("", ${port}), family=socket.AF_INET6, dualstack_ipv6=True)

@@ -24,7 +24,7 @@ import { type RunningService, startService } from './support/running-service.ts'
 
 vi.setConfig({ testTimeout: 30 * 60_000 })
 
-/** One that is there already, for whoever works on this. */
+/** An image that exists already, for developers who work on this. */
 const readyMade = process.env.COINRACK_TEST_FOREIGN_IMAGE
 const makeScript = join(import.meta.dirname, '../packages/compute/src/images/added/testing-foreign-image.sh')
 const DEBIAN_12 = 1

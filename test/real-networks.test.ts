@@ -17,7 +17,7 @@ import { root } from './support/sources.ts'
 
 /*
  * The guide to real networks, command by command as it stands there, in the production profile: on local chains whose
- * blocks nobody makes but their users.
+ * blocks only their users make.
  */
 
 const guide = await readFile(join(root, 'docs/guide-real-networks.md'), 'utf8')

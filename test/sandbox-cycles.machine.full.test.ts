@@ -64,7 +64,7 @@ test(`behavior: after ${CYCLES} cycles of create, run and kill, ${AT_ONCE} at a 
   )
 
   expect((await customer.listSandboxes({})).items).toEqual([])
-  // Those that wait for the next one go with the service.
+  // Machines that wait in the pool go with the service.
   await service.end()
   expect((await sandboxTraces(service.dataFolder)).filter((trace) => !before.includes(trace))).toEqual([])
 })

@@ -19,7 +19,7 @@ const ENDED_MEANWHILE = 4
 /** How many of those that are found again are paused; the others are killed as they are. */
 const PAUSED = 3
 const AWAY_MS = 5_000
-/** How much of a run may be forgotten when nobody saw its end. */
+/** How much of a run may be forgotten when its end was not observed. */
 const SEEN_EVERY_MS = 3_000
 
 vi.setConfig({ testTimeout: 30 * 60_000 })

@@ -140,7 +140,7 @@ test('behavior: killed at any moment, the service finds what runs and what is pa
   await asked
   await untilOpened(first)
 
-  // What ran, ran on; what was paused is as it was; what was asked for is there, or nothing was charged for it.
+  // Sandboxes that ran, ran on; paused ones are as they were; requested ones are there, or were not charged.
   expect((await counter.read()).stdout.length).toBeGreaterThan(10)
   expect((await first.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('40')
   await paused.resume()

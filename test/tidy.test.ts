@@ -343,7 +343,7 @@ describe('what needs root', () => {
     ({ path }) =>
       /^(packages|scripts)\/.*\.(ts|mjs|js|sh|pl)$/.test(path) &&
       !isForTests(path) &&
-      // What is there is a program of the guest.
+      // Programs of the guest.
       !/\/rootfs\/|(guest-scripts|personalise|template-script)\.ts$|\/testing-/.test(path),
   )
   const uses = sources.flatMap(({ path, lines }) => {

@@ -201,7 +201,7 @@ export function placementSuite({ orders, hosts }: Size): void {
     },
   ]
 
-  /** The same hosts, which do no more than so many things together: the last one is done, and nobody hears that it is. */
+  /** The same hosts, limited to a number of calls together: the last call is done, and its answer is lost. */
   function mortalHosts(calls: number): Hosts {
     let left = calls
     const mortal = (driver: VpsDriver) =>

@@ -36,7 +36,7 @@ export const isForTests = (path: string) =>
 const IMPORT =
   /(?:^|[\s;])(?:import|export)\s[^'"]*?from\s+['"]([^'"]+)['"]|(?:^|\s)import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]|new URL\(\s*['"](\.[^'"]+)['"]\s*,\s*import\.meta\.url/gm
 
-/** What a source imports, as written. */
+/** The imports of a source, as written. */
 export const importsOf = ({ text }: Source): string[] =>
   [...text.matchAll(IMPORT)].map((match) => (match[1] ?? match[2] ?? match[3] ?? match[4])!)
 

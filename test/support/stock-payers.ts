@@ -8,8 +8,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { RunningService } from './running-service.ts'
 
 /*
- * Programs that others wrote and that pay by signature, as their users set them up. The tokens of the local chains are none
- * that they know, so each is told of them by the option that its documentation has for that.
+ * Foreign programs that pay by signature, set up as their users do. They do not know the tokens of the local chains, so
+ * each is told of them by the option that its documentation has for that.
  */
 
 const BASE_CHAIN = 8453

@@ -36,9 +36,9 @@ export type UntilReached = <T>(
 
 /** Takes what comes of the work while it goes on. */
 export interface OutputStream {
-  /** Resolves when it may have more, to false when nobody takes any. */
+  /** Resolves when it may have more, and to false when the receiver takes no more. */
   emit(event: string, data: Record<string, unknown>): Promise<boolean>
-  /** Whoever wanted it has hung up. */
+  /** Aborted when the receiver has hung up. */
   gone: AbortSignal
 }
 
@@ -52,11 +52,11 @@ export interface Call<N extends OperationName> {
   caller: Public<N> extends true ? Caller | undefined : Caller
   /** The address that the call comes from, as limits count it: an IPv6 /64 is one. */
   client: string
-  /** What was read of the resource with the token, as JSON. The caller owns it. */
+  /** The resource as it was read together with the token, as JSON. The caller owns it. */
   resource: Operations[N] extends { resource: infer R extends Resource } ? ResourceRows[R] : undefined
   /**
-   * Of a write: one transaction, committed when the handler returns. Inside it statements only: slow work is done before
-   * it, see `preparedHandler`, or after it. Of a read or of what acts on a machine: the pool.
+   * For a write, one transaction, which is committed when the handler returns; only statements run inside it, and slow
+   * work is done before it (see `preparedHandler`) or after it. For a read, or an operation on a machine, the pool.
    */
   db: Operations[N] extends { method: 'GET' } | { onMachine: true } ? Queryable : Transaction
   services: Services
@@ -64,7 +64,7 @@ export interface Call<N extends OperationName> {
   /** Undefined where the answer alone is wanted. */
   stream: OutputStream | undefined
   /**
-   * Of a write: the answer is what this gives, once the transaction is committed. When it throws, the write is not
+   * For a write: the answer is what `wait` gives, once the transaction is committed. When it throws, the write is not
    * remembered under its idempotency key.
    */
   afterCommit(wait: () => Promise<Output<Operations[N]>>): void
@@ -72,7 +72,7 @@ export interface Call<N extends OperationName> {
   fail(code: DeclaredError<Operations[N]>, message: string, options?: ErrorOptions): never
 }
 
-/** What there is of a call before its transaction begins. `db` is the pool. */
+/** The parts of a call that exist before its transaction begins. `db` is the pool. */
 export type CallToPrepare<N extends OperationName> = Pick<
   Call<N>,
   'input' | 'caller' | 'resource' | 'services' | 'fail'
@@ -105,10 +105,10 @@ type AlwaysPaidName = {
 
 /**
  * Answers a call that is paid in the same request, by x402. It runs in no transaction: settling takes seconds.
- * `payment` is as it was presented, unread; undefined when there is none yet. `key` is the Idempotency-Key, and `keyHash` the
- * same for calls of one token, or without any, that came with the same key. `digest` is the same for calls that ask for the
- * same. `isGone` says whether the caller has hung up meanwhile. `services` of a caller without a token has the share of
- * strangers; `paidServices` is for who has paid.
+ * `payment` is the payment as it was presented, unread; undefined when there is none yet. `key` is the Idempotency-Key,
+ * and `keyHash` is the same for calls of one token, or without any, that came with the same key. `digest` is the same
+ * for calls that ask for the same. `isGone` says whether the caller has hung up meanwhile. For a caller without a
+ * token, `services` has the share of strangers; `paidServices` is for one who has paid.
  */
 export type PaidHandler<N extends PaidName> = (
   call: Omit<Call<N>, 'db'> & {

@@ -6,7 +6,7 @@ import type { Services } from '../platform/services.ts'
 /** A write that its caller may repeat. */
 export interface Idempotency {
   accountId: string
-  /** Of the token that presents the key, which survives its refresh: no other token is given the answer. */
+  /** The token that presents the key, which survives its refresh: no other token is given the answer. */
   tokenId: string
   /** As presented: it is not stored, and what is stored can be read only with it. */
   key: string
@@ -107,7 +107,7 @@ export async function forgetAnswer({ db }: Services, call: Idempotency): Promise
 
 /** So often a run says that it goes on. */
 const SIGN_MS = 30_000
-/** What said nothing for longer was begun by a service that was killed. */
+/** A run that has been silent for longer was begun by a service that was killed. */
 const SILENT_MS = 4 * SIGN_MS
 
 /**
@@ -147,7 +147,7 @@ export function keepRun({ db, clock, log }: Services, call: Idempotency): () => 
   return () => clearInterval(timer)
 }
 
-/** Of one without an answer. */
+/** Forgets a run that has no answer. */
 export async function endRun({ db }: Services, call: Idempotency): Promise<void> {
   await db.query('delete from idempotent_run where account_id = $1 and key_hash = $2', [
     call.accountId,

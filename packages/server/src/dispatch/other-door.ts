@@ -2,7 +2,7 @@ import { operations } from '@coinrack/contract/index.ts'
 import { type Operation, toolName } from '@coinrack/contract/operation.ts'
 import type { ErrorOptions } from '../platform/errors.ts'
 
-/** What is told beside a 401 of something that can be bought without an account as well. */
+/** The hint beside a 401 for something that can also be bought without an account. */
 export const otherDoor = ({ withoutAccount }: Operation): ErrorOptions =>
   withoutAccount === undefined
     ? {}

@@ -200,7 +200,7 @@ describe('the service', () => {
     const code = () =>
       small.ask('POST', '/auth/otp/request', { body: { email: `c${host}@rackmail.net` }, address: address() })
     expect(await statusesOf(3, code)).toEqual([200, 200, 429])
-    // Those who are logged in go on.
+    // Callers who are logged in go on.
     const { token } = first.body
     const body = { password: 'correct horse battery' }
     expect((await small.ask('POST', '/auth/set-password', { token, body })).status).toBe(200)

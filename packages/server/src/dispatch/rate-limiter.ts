@@ -23,7 +23,10 @@ export interface Taken {
 export interface RateLimiter {
   /** @throws OperationError `rate_limited` */
   take(rateClass: RateClass, accountId: string | undefined, address: string): Promise<Taken>
-  /** Counts a token that nobody has. @throws OperationError `rate_limited` */
+  /**
+   * Counts the use of an unknown token.
+   * @throws OperationError `rate_limited`
+   */
   takeBadToken(address: string): Promise<void>
 }
 
@@ -140,7 +143,7 @@ const headersOf = (name: RateClassName, rate: Rate, left: number): RateHeaders =
   ratelimit: `"${name}";r=${Math.max(0, Math.floor(left))};t=${secondsFor(rate, Math.max(0, rate.limit - Math.max(0, left)))}`,
 })
 
-/** What all strangers together may do. */
+/** The limits of all strangers together. */
 const totals: Partial<Record<RateClass, RateClassName>> = { register: 'registerTotal', login: 'loginTotal' }
 
 /** Forgets buckets that are full again, whatever their class. Takes no input. */

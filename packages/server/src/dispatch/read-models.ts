@@ -2,10 +2,10 @@ import type { vpsStatuses } from '@coinrack/contract/vps.ts'
 import type { Cycle } from '@coinrack/money/index.ts'
 
 /*
- * What is read of a VPS or a sandbox along with the token, in one statement, and answers a plain read. As JSON.
+ * A VPS or a sandbox as it is read together with the token, in one statement: it answers a plain read. As JSON.
  */
 
-/** What was last seen of a machine; null where nothing was. */
+/** The last observation of a machine; null where there was none. */
 export interface Metrics {
   cpu_percent: number | null
   memory_used_mb: number | null
@@ -15,7 +15,7 @@ export interface Metrics {
   uptime_s: number | null
 }
 
-/** What the owner of a VPS is shown of it. */
+/** The part of a VPS that its owner is shown. */
 export interface VpsReadModelJson {
   account_id: string
   id: string
@@ -55,7 +55,7 @@ select account_id, id, order_id, product, os_id, os_name, region, host_id, hostn
   cancel_at_period_end, created_at, (select features from host where host.id = host_id) as features
 from vps`
 
-/** What is asked of a sandbox before anything is done inside it. */
+/** The facts about a sandbox that are needed before anything is done inside it. */
 export interface SandboxUse {
   account_id: string
   state: 'starting' | 'running' | 'paused' | 'ended' | 'failed'

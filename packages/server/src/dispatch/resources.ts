@@ -5,12 +5,12 @@ import type { RowWanted } from '../account/authenticate.ts'
 import { mayOperate } from './may-operate.ts'
 import { SANDBOX_USE, type SandboxUse, SHOWN_VPS, type VpsReadModelJson } from './read-models.ts'
 
-/** Of another account, that gave the caller rights on it. */
+/** A service of another account, which gave the caller rights on it. */
 export interface Delegated {
   delegated: boolean
 }
 
-/** What is read of a resource with each request for it: at least whose it is. As JSON. */
+/** The row that is read of a resource with each request for it: at least its account. As JSON. */
 export interface ResourceRows {
   invoice: { account_id: string }
   order: { account_id: string }
@@ -22,7 +22,7 @@ export interface ResourceRows {
   ticket: { account_id: string }
   delegation: { account_id: string } & Delegated
   sandbox: SandboxUse
-  /** Of a sandbox: those of a VPS are named beside it. */
+  /** The snapshot of a sandbox: those of a VPS are named beside it. */
   snapshot: { account_id: string }
   refund: { account_id: string }
 }

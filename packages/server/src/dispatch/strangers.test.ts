@@ -12,8 +12,8 @@ import { createDispatch } from './dispatch.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 
 /*
- * What anybody can ask for without a token never keeps customers waiting: while strangers ask for all they can, another
- * customer reads its balance as fast as ever.
+ * Requests without a token never keep customers waiting: while strangers send as many as they can, a customer reads its
+ * balance as fast as ever.
  */
 
 const PROMISED_MS = 200

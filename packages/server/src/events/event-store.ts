@@ -15,7 +15,7 @@ interface EventRow {
 /** Announced when events of the account got their numbers. */
 export const eventsOf = (accountId: string) => `events:${accountId}`
 
-/** What happened after a position, oldest first. */
+/** The events after a position, oldest first. */
 export async function eventsAfter(
   db: Queryable,
   accountId: string,

@@ -20,12 +20,12 @@ import { type EventView, eventsAfter, eventsOf, lastPosition } from './event-sto
 import { numberEvents } from './number-events.ts'
 
 const PAGE = 100
-/** How often a stream looks whether its token still holds, and for events when nobody told it of any. */
+/** How often a stream checks that its token still holds, and looks for events that it was not notified of. */
 const LOOK_MS = 2_000
 const MOST_STREAMS = 10
 const RECONNECT_MS = 2_000
 
-/** Who presents a token now; undefined when it no longer holds. */
+/** The caller who presents a token now; undefined when the token no longer holds. */
 type CallerOf = (services: Services, token: string) => Promise<Caller | undefined>
 
 /**
@@ -110,7 +110,7 @@ async function follow(services: Services, out: ServerResponse, following: Follow
   const { db, changes } = services
   if (from === undefined) await numberEvents(services)
   let position = from === undefined ? await lastPosition(db, accountId) : Number(from)
-  // Whoever has to connect again before the first event resumes from here.
+  // A client that has to connect again before the first event resumes from here.
   if (!(await writeEvent(out, `retry: ${RECONNECT_MS}\nid: ${position}\n\n`, end))) return
   const aborted = new Promise<false>((resolve) => {
     end.addEventListener('abort', () => resolve(false), { once: true })

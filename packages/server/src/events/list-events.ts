@@ -11,7 +11,7 @@ export const listEvents: Handler<'listEvents'> = async ({ input, caller, db, ser
       'select exists (select from event where account_id = $1 and position is null) as some',
       [accountId],
     )
-    // Whoever asks after a change sees it, also before the background had its turn.
+    // A caller who asks after a change sees it, also before the background had its turn.
     if (rows[0]!.some) await numberEvents(services)
     return eventsAfter(db, accountId, after, limit + 1)
   }

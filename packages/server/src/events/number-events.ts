@@ -9,11 +9,11 @@ import { insertDeliveries, wantedDeliveries } from './webhooks/webhook-store.ts'
 const AT_ONCE = 500
 
 /**
- * Gives committed events their numbers, account by account without gaps. One numberer at a time, and each sees all that
- * the one before it committed: so whoever has read up to a number has missed nothing before it, however the
- * transactions that wrote the events overlapped (docs/decisions/0100-events-are-numbered-after-the-commit.md).
- * What webhooks want of them is written down in the same transaction. Takes no input; safe to run on any number of replicas at once.
- * Idle when there were none.
+ * Gives committed events their numbers, account by account without gaps. One numberer runs at a time, and each sees all
+ * that the one before it committed: so a client that has read up to a number has missed nothing before it, however the
+ * transactions that wrote the events overlapped (docs/decisions/0100-events-are-numbered-after-the-commit.md). The
+ * deliveries that webhooks want are written down in the same transaction. Takes no input; safe to run on any number of
+ * replicas at once. Idle when there were no events.
  */
 export async function numberEvents({ db, newId, clock }: Services): Promise<PassReport> {
   let done = 0

@@ -1,7 +1,7 @@
 import type { EventType } from '@coinrack/contract/events.ts'
 import type { Queryable } from '../database/transaction.ts'
 
-/** What an account with an e-mail address is written to about. */
+/** The notices that an account with an e-mail address gets by mail. */
 const NOTICES = [
   'balance.low',
   'order.failed',
@@ -12,7 +12,7 @@ const NOTICES = [
 ] as const satisfies EventType[]
 const MOST = 5
 
-/** What an account was told lately, newest first, that has no e-mail address to be told at; nothing for another one. */
+/** The recent notices of an account without an e-mail address, newest first; none for an account with one. */
 export async function noticesWithoutMail(
   db: Queryable,
   accountId: string,

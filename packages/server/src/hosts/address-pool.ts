@@ -54,7 +54,7 @@ async function usesOf(db: Queryable): Promise<AddressUse[]> {
   return rows
 }
 
-/** An IPv6 address that no machine had before; null where there are none to give. */
+/** An IPv6 address that no machine had before; null where the host has none to give. */
 export async function nextIpv6(
   tx: Transaction,
   { ipv6Prefix }: HostNetwork,

@@ -109,7 +109,7 @@ export async function forgetImage(db: Queryable, slug: string): Promise<void> {
   )
 }
 
-/** Any number: with that of a host it is the lock of whoever places something there. */
+/** Any number: together with a host it names the lock for placing something there. */
 const PLACEMENT_LOCK = 7_266_343
 
 /** Gives the addresses of a pool that several hosts share one at a time; the lock of the host is held already. */

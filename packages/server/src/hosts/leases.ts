@@ -17,7 +17,10 @@ export class LeaseLostError extends Error {
 
 /** The hosts that this process tends because no other does. */
 export interface Leases {
-  /** Takes hosts that nobody tends, half of them at a time so that others get some too, and keeps those that it has. */
+  /**
+   * Takes hosts that no process tends, half of them at a time so that other processes get some too, and keeps those
+   * that it has.
+   */
   renew(): Promise<PassReport>
   /** The ids of the hosts that it can rely on now. */
   held(): string[]
@@ -26,11 +29,13 @@ export interface Leases {
 }
 
 /**
- * Leases of hosts that are reached over a network, one process each. The clock of the database decides who may have one; the holder
- * measures from before it asked, by a clock that nobody sets, so that it stops relying on a lease before another can take it.
+ * Leases of hosts that are reached over a network, one process each. The clock of the database decides who may have
+ * one; the holder measures from before it asked, by a monotonic clock, so that it stops relying on a lease before
+ * another process can take it.
  * @param holder a name that no other process has
  * @param now milliseconds of a clock that only runs forward
- * @source C. Gray, D. Cheriton, "Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache Consistency" (1989)
+ * @source C. Gray, D. Cheriton, "Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache Consistency"
+ * (1989)
  */
 export function createLeases(
   { db }: Pick<Services, 'db'>,

@@ -41,9 +41,9 @@ export interface Placed {
 }
 
 /**
- * Places a machine, and holds the lock of its host until the transaction ends: whoever wants the place writes it down in that.
- * The choice is made of what is known without a lock, and looked at again with it; a host that is full by then is left, and
- * its lock given back, before the next one is tried, so that nobody waits for a host while holding another.
+ * Places a machine, and holds the lock of its host until the transaction ends: the caller writes the place down in that
+ * transaction. The host is chosen without a lock and checked again with it; a host that is full by then is left, and
+ * its lock given back, before the next one is tried, so that no order waits for a host while it holds another.
  */
 export async function placeMachine(
   tx: Transaction,
@@ -62,11 +62,11 @@ export async function placeMachine(
   })
 }
 
-/** Whether a machine could be placed now, for who only asks: nothing is locked. */
+/** Whether a machine could be placed now, without any lock. */
 export const findRoom = (db: Queryable, services: Placing, wanted: Wanted): Promise<Placed | NoPlace> =>
   tryHosts(db, services, wanted, (chosen) => findPlace(db, services, chosen, wanted.network))
 
-/** What hosts offer now, of what is written down of them. */
+/** The offer of the hosts now, from what is stored of them. */
 export interface OfferNow {
   /** Whether some host has room for such a machine. */
   hasRoom(wanted: Wanted): boolean

@@ -2,10 +2,10 @@ import type { Queryable } from '../database/transaction.ts'
 import type { MachineHost } from '../platform/machine-host.ts'
 
 /**
- * A public port of a host that no machine has, nor anything else there as far as it is known: that may be a few seconds old,
- * so a port can turn out to be taken. Undefined when there is none.
- * @param start any whole number: where the search begins, so that two that search at the same moment rarely meet, also those of
- * two services with the same range
+ * A public port of a host that is free as far as is known: that knowledge may be a few seconds old, so a port can turn
+ * out to be taken. Undefined when there is none.
+ * @param start any whole number: where the search begins, so that two that search at the same moment rarely meet, also
+ * those of two services with the same range
  */
 export async function freePort(
   db: Queryable,

@@ -2,11 +2,11 @@ import type { Queryable, Transaction } from '../database/transaction.ts'
 
 /** Micro-USD, each at least zero. */
 export interface CustomerBalance {
-  /** What can be spent now. */
+  /** The amount that can be spent now. */
   available: bigint
   /** Reserved by holds; not in `available`. */
   held: bigint
-  /** What a reversed payment left open. */
+  /** The amount that a reversed payment left open. */
   owed: bigint
 }
 
@@ -30,7 +30,10 @@ export async function lockBalance(tx: Transaction, accountId: string): Promise<C
   return rows[0]
 }
 
-/** Of several accounts, locked in the order of their names, so that two who lock many never wait for each other. */
+/**
+ * Locks the balances of several accounts in the order of their ids, so that two calls that lock many never wait for
+ * each other.
+ */
 export async function lockBalances(
   tx: Transaction,
   accountIds: readonly string[],

@@ -2,13 +2,13 @@ import type { Queryable, Transaction } from '../database/transaction.ts'
 import { budgetExceeded, type HolderOfBudget } from '../platform/budget-exceeded.ts'
 import { judgeBudgets, leftOf } from './judge-budgets.ts'
 
-/** What a token is about to be charged for. */
+/** A charge that a token is about to make. */
 export interface TokenCharge {
   tokenId: string
   /** micro-USD */
   amount: bigint
   at: Date
-  /** Of a new machine: which cap counts it, and how many live ones a token and all below it have. */
+  /** For a new machine: the cap that counts it, and how many live ones a token and all below it have. */
   machine?: { cap: 'max_live_vps' | 'max_live_sandboxes'; live(tokenId: string): Promise<bigint> }
 }
 
@@ -64,7 +64,7 @@ export async function countSpending(
   })
 }
 
-/** What the budgets of these tokens leave them now; those without a cap on money are not in it. */
+/** The amounts that the budgets of these tokens leave them now; tokens without a cap on money are left out. */
 export async function leftOfBudgets(
   db: Queryable,
   tokenIds: readonly string[],

@@ -7,8 +7,8 @@ import { InsufficientFunds, post } from './post.ts'
 import { type Books, expectBooksToBalance, openBooks } from './testing.ts'
 
 /*
- * Random histories, run as concurrently as the pool allows: whatever the order turns out to be, the books balance,
- * nobody is below zero, and the money is exactly what the calls that succeeded moved.
+ * Random histories, run as concurrently as the pool allows: whatever the order turns out to be, the books balance, no
+ * account is below zero, and the money is exactly what the calls that succeeded moved.
  */
 
 const ACCOUNTS = 5

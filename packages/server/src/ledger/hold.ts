@@ -3,7 +3,7 @@ import type { Transaction } from '../database/transaction.ts'
 import { returnToBudget, spendBudget, type TokenCharge } from './budget.ts'
 import { post } from './post.ts'
 
-/** Who ends a hold, when, and for what: identifiers and time come from outside. */
+/** By whom, when and for what a hold ends: identifiers and time come from outside. */
 interface Ending {
   holdId: string
   transactionId: string
@@ -28,7 +28,7 @@ export async function placeHold(
     purpose: string
     description: string
     at: Date
-    /** Whose budget it counts for. */
+    /** The token whose budget it counts for. */
     spender?: Pick<TokenCharge, 'tokenId' | 'machine'> | undefined
   },
 ): Promise<void> {

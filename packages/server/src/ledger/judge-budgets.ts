@@ -3,8 +3,8 @@ import type { BudgetRefusal, HolderOfBudget, MachineCap, MoneyCap } from '../pla
 const CAPS = ['max_per_charge', 'per_day', 'total', 'max_live_vps', 'max_live_sandboxes'] as const
 
 /**
- * The first cap of a new budget that is above one of the tokens that it would stand below; undefined when there is none.
- * What the budget leaves out is capped by those above it.
+ * The first cap of a new budget that is above one of the tokens that it would stand below; undefined when there is
+ * none. A cap that the budget leaves out is set by those above it.
  * @param holders the highest first
  */
 export function judgeChildBudget(
@@ -49,7 +49,10 @@ export function judgeBudgets(
   return undefined
 }
 
-/** What the caps leave to be spent now; undefined without any. Below zero when more was spent, as a cap came later. */
+/**
+ * The amount that the caps leave to be spent now; undefined without any cap. Below zero when more was spent before a
+ * cap came.
+ */
 export function leftOf({
   total,
   per_day,

@@ -309,7 +309,7 @@ describe('behavior: whoever writes by hand is held to the same', () => {
     'delete from ledger_entry',
     'update ledger_transaction set available_after = 0',
     'delete from ledger_transaction',
-    // Of no row, too: whoever writes such a statement has misunderstood.
+    // A statement that touches no row is refused too: it is written by mistake.
     `delete from ledger_entry where transaction_id = 'none'`,
     'truncate ledger_entry',
     'truncate ledger_transaction cascade',

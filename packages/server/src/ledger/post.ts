@@ -1,7 +1,7 @@
 import { entriesOf, type Posting } from '@coinrack/money/index.ts'
 import type { Transaction } from '../database/transaction.ts'
 
-/** What happened to one customer's money, and why. */
+/** A movement of one customer's money, and its reason. */
 export interface LedgerTransaction {
   /** `txn_...`, made by the caller */
   id: string
@@ -21,7 +21,7 @@ export type TransactionKind =
   | 'hold'
   | 'hold_release'
   | 'charge'
-  /** Of sandboxes, twice a minute: charged, and held for the next minute. A statement shows their days instead. */
+  /** The use of sandboxes, twice a minute: charged, and held for the next minute. A statement shows their days instead. */
   | 'usage'
   | 'refund'
   /** Left the treasury for an address of the customer's. */

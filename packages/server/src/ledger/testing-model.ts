@@ -1,7 +1,7 @@
 import type { Posting } from '@coinrack/money/index.ts'
 
 /*
- * What the ledger has to do, said once more without a database: balances, holds, budgets and the statement of some
+ * The duties of the ledger, stated once more without a database: balances, holds, budgets and the statement of some
  * customers, as plain values. Amounts are micro-USD.
  */
 
@@ -22,7 +22,7 @@ export type ModelOutcome =
   | { refused: 'budget'; token: number; cap: ModelCap }
 
 export type ModelCap = 'max_per_charge' | 'per_day' | 'total'
-/** Of the tokens of one customer, the highest first: each stands below the one before it. Null is no cap. */
+/** The budgets of one customer's tokens, the highest first: each stands below the one before it. Null is no cap. */
 export type ModelBudgets = Record<ModelCap, bigint | null>[]
 
 interface ModelHold {

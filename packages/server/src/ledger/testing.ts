@@ -53,8 +53,8 @@ export async function openBooks() {
 }
 
 /**
- * What must hold of the books at any moment: entries sum to zero, each balance is the sum of its entries, and a
- * statement runs without a gap.
+ * Checks the invariants of the books: entries sum to zero, each balance is the sum of its entries, and a statement runs
+ * without a gap.
  */
 export async function expectBooksToBalance(db: pg.Pool): Promise<void> {
   const { rows: unbalanced } = await db.query(

@@ -20,7 +20,7 @@ import { runOperator } from './run-operator.ts'
  * `npm run operator -- <command>`: what an operator does directly on the database and the files of the service.
  */
 
-/** Looks at images that nobody vouches for: nothing on this host belongs to it, machines neither. */
+/** The user that inspects untrusted images: it owns nothing on this host, and no machine runs as it. */
 const NOBODY = { uid: 65534, gid: 65534 }
 
 async function main(): Promise<void> {

@@ -86,7 +86,7 @@ export async function creditDeposit(
   })
 }
 
-/** What an event says of a deposit. */
+/** The data of an event about a deposit. */
 export const depositTold = ({ settings }: Chain, deposit: Deposit) => ({
   amount: deposit.amount,
   token: deposit.token,
@@ -102,7 +102,7 @@ export function depositReference(kind: 'deposit' | 'reversal', deposit: Deposit,
   return `${[kind, chain_id, tx_hash, token_address, address, amount, ordinal].join(':')}${time}`
 }
 
-/** Whether the word of a single endpoint is good for this deposit too, beside what was credited on it already. */
+/** Whether the word of a single endpoint is enough for this deposit too, beside what was credited on it already. */
 async function isWithinOneWord(
   tx: Transaction,
   deposit: Deposit,

@@ -10,7 +10,7 @@ export interface DepositAddress {
   invoice_id: string | null
 }
 
-/** Of the address that all pay to who buy without an account. Sequences begin above it. */
+/** The counter of the address that all buyers without an account pay to. Sequences begin above it. */
 const DOOR = 0n
 
 /**
@@ -108,7 +108,7 @@ export function knownAddresses(services: Pick<Services, 'db' | 'depositAddressOf
         }
         isMore = rows.length === PAGE
       }
-      // Only now: whoever asks meanwhile, for another chain, has to read all of it too.
+      // Only now: a caller who asks meanwhile, for another chain, has to read all of it too.
       if (newest === null || (seen !== null && seen > newest)) newest = seen
     },
     find: (address) => known.get(address),

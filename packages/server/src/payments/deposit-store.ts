@@ -30,7 +30,7 @@ export interface Deposit {
 /** Where a deposit arrives. */
 export type DepositTo = Pick<DepositAddress, 'address' | 'invoice_id'> & { account_id: string }
 
-/** What tells a transfer from all others of its chain, in whichever block it is. */
+/** The fields that tell a transfer from all others of its chain, in whichever block it is. */
 export type TransferKey = Pick<TransferLog, 'txHash' | 'token' | 'to' | 'value' | 'ordinal'>
 
 /** Whether a transfer that the chain shows is this deposit. */
@@ -181,7 +181,7 @@ export async function markWitnessed(db: Queryable, deposit: Deposit): Promise<vo
   )
 }
 
-/** Its block is final: nobody needs to look at it again. */
+/** Marks a deposit whose block is final: it is not looked at again. */
 export async function markFinal(db: Queryable, deposit: Deposit): Promise<void> {
   await db.query(
     `update deposit set final = true where id = $1 and block_hash = $2 and status = 'credited' and witnessed`,
@@ -189,7 +189,7 @@ export async function markFinal(db: Queryable, deposit: Deposit): Promise<void> 
   )
 }
 
-/** What the account was credited that a chain could still take back, over all chains. */
+/** The credits of the account that a chain could still take back, over all chains. */
 export async function earlyCredits(db: Queryable, accountId: string): Promise<EarlyCredits> {
   const { rows } = await db.query<{ not_safe: bigint; not_finalized: bigint }>(
     `select coalesce(sum(amount) filter (where block_number > safe_number), 0)::bigint as not_safe,
@@ -202,8 +202,8 @@ export async function earlyCredits(db: Queryable, accountId: string): Promise<Ea
 }
 
 /**
- * What was credited on the word of a single endpoint and has not been shown by another since: to this account, and to all
- * on this chain. The chain's cursor stays locked until the end of the transaction, so that no other one counts at the
+ * The credits given on the word of a single endpoint that no other has shown since: to this account, and to all on this
+ * chain. The chain's cursor stays locked until the end of the transaction, so that no other transaction counts at the
  * same time.
  */
 export async function unwitnessedCredits(

@@ -275,7 +275,7 @@ describe('a reorganisation of a real node', () => {
     return account.signTransaction({ ...fees, chainId: demo.chains[0]!.chainId, nonce, data })
   }
 
-  /** A transaction of somebody else with a log, to stand before the others in a block. */
+  /** A foreign transaction with a log, to stand before the others in a block. */
   async function signForeign(): Promise<Hex> {
     const account = privateKeyToAccount(strangersKey)
     const nonce = await wallet.client.getTransactionCount({ address: account.address })

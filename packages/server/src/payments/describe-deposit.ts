@@ -3,8 +3,8 @@ import type { Deposit } from './deposit-store.ts'
 import type { Invoice } from './invoice-store.ts'
 
 /**
- * What the statement says of a deposit that is credited: by which transaction it came, for which invoice, and where that
- * was closed before, why the money is on the balance.
+ * The statement's text for a credited deposit: the transaction that it came by, its invoice, and the reason why the
+ * money is on the balance where the invoice was closed before.
  */
 export function describeDeposit(
   { token, tx_hash }: Pick<Deposit, 'token' | 'tx_hash'>,

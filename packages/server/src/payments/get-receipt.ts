@@ -15,7 +15,7 @@ export const getReceipt: Handler<'getReceipt'> = async ({ input, db, services, f
   return services.receiptKey.sign(await receiptOf(db, services, invoice, charges))
 }
 
-/** What was given back, or not charged yet, has no receipt. */
+/** A payment that was given back, or not charged yet, has no receipt. */
 function checkSettled(fail: Call<'getReceipt'>['fail'], invoice: Invoice, charges: ChargeRow[]): void {
   if (invoice.kind === 'topup' && !isCovered(invoice)) {
     fail('receipt_not_ready', 'A payment of this invoice was taken back by its chain')

@@ -6,7 +6,7 @@ export type InvoiceStatus = Invoice['status'] | 'confirming'
 export const statusOf = (invoice: Pick<Invoice, 'status' | 'pending'>): InvoiceStatus =>
   invoice.status === 'unpaid' && invoice.pending > 0n ? 'confirming' : invoice.status
 
-/** What is still to be sent, in micro-USD: zero once everything was seen, or the invoice is closed. */
+/** The amount that is still to be sent, in micro-USD: zero once everything was seen, or the invoice is closed. */
 export function toBePaid(invoice: Pick<Invoice, 'status' | 'amount' | 'received' | 'pending'>): bigint {
   const missing = invoice.amount - invoice.received - invoice.pending
   return invoice.status === 'unpaid' && missing > 0n ? missing : 0n

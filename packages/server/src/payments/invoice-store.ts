@@ -19,7 +19,7 @@ export interface InvoiceRow {
   created_at: Date
   expires_at: Date
   paid_at: Date | null
-  /** Of one that was settled to the balance. */
+  /** The reason, for one that was settled to the balance. */
   closed_reason: string | null
 }
 
@@ -27,7 +27,7 @@ export interface InvoiceRow {
 export interface Invoice extends InvoiceRow {
   /** Where it is paid; lower-case. */
   address: string
-  /** What its order became; null for another kind of invoice, and before it is paid. */
+  /** The id of the service or sandbox that it paid for; null for another kind of invoice, and before it is paid. */
   ordered_id: string | null
   /** Credited so far. */
   received: bigint
@@ -134,7 +134,7 @@ export async function insertInvoice(
   return rowCount === 1
 }
 
-/** Ends an unpaid invoice, and says so to whoever waits for it; one that ended before stays as it is. */
+/** Ends an unpaid invoice and notifies its waiters; one that ended before stays as it is. */
 export async function closeInvoice(
   tx: Transaction,
   id: string,

@@ -377,7 +377,7 @@ describe('an invoice of an order', () => {
     expect(Number(body.required)).toBe(price)
   })
 
-  /** What happened to the customer, oldest first. */
+  /** The events of the customer, oldest first. */
   async function told() {
     await numberEvents(world.services)
     const events: { type: string; data: object }[] = (await customer.get('/events')).body

@@ -6,7 +6,7 @@ import { markInvoicePaid } from './mark-invoice-paid.ts'
 import { showInvoice } from './show-invoice.ts'
 import { paymentRequired, paymentTerms } from './x402/payment-terms.ts'
 
-/** What payments do for orders and for renewals. */
+/** The part of payments that orders and renewals use. */
 export const invoicing: Invoicing = {
   async openForOrder(tx, services, order) {
     return showInvoice(tx, services, await createOrderInvoice(tx, services, order))

@@ -7,7 +7,7 @@ import { type Customer, fakeSettings, type PaymentsWorld, paymentsWorld, usd } f
 import { depositWatcher } from './watch-deposits.ts'
 
 /*
- * What a look at the chain missed or took for true wrongly, and how it is put right.
+ * Transfers that a look at the chain missed, or wrongly took for true, and how they are put right.
  */
 
 const base = fakeSettings(8453, 'base')

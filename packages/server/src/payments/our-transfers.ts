@@ -3,14 +3,14 @@ import { payerAt } from '../chain/wallet-that-signed.ts'
 import type { Wallet } from '../platform/slice-ports.ts'
 import type { DepositAddress, KnownAddresses } from './deposit-address-store.ts'
 
-/** Micro-dollars. Nobody pays a billion dollars: such a log is a token gone wrong. */
+/** Micro-dollars. No customer pays a billion dollars: such a log comes from a broken token. */
 const LARGEST = 1_000_000_000_000_000n
 
 /** A transfer to one of our addresses. */
 export interface OurTransfer {
   transfer: TransferLog
   address: DepositAddress
-  /** Who paid, where that says whose money it is. */
+  /** The payer, where that says whose money it is. */
   payer: Wallet | undefined
 }
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** What is measured of the chain, by name and label. */
+/** The measurements of the chain, by name and label. */
 async function measured() {
   const text = await createMetrics([paymentMetrics(world.services)]).text()
   const lines = [...text.matchAll(/^coinrack_(\w+)\{network="base"(?:,\w+="(\w+)")?\} (.+)$/gm)]

@@ -11,9 +11,9 @@ interface Measured {
 }
 
 /**
- * What an operator has to see of payments, read from the database when it is asked for: where each chain stands, the
- * endpoints that show it, deposits that are not final, payments by signature that are under way, and what the gas wallet
- * can still pay for.
+ * The facts about payments that an operator has to see, read from the database when they are asked for: where each
+ * chain stands, the endpoints that show it, deposits that are not final, payments by signature that are under way, and
+ * what the gas wallet can still pay for.
  */
 export function paymentMetrics(services: Services): (registry: Registry) => void {
   return (registry) => {

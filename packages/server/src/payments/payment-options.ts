@@ -51,6 +51,6 @@ export function paymentOptions(
     )
 }
 
-/** What a wallet opens to make the transfer (EIP-681). */
+/** The link that a wallet opens to make the transfer (EIP-681). */
 const transferUri = (chainId: number, token: Address, to: Address, atomic: bigint) =>
   `ethereum:${token}@${chainId}/transfer?address=${to}&uint256=${atomic}`

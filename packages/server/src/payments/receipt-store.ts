@@ -9,7 +9,7 @@ export interface ChargeRow {
   created_at: Date
 }
 
-/** What was charged for an invoice: of an order when it was delivered, of a renewal in the transaction that paid it. */
+/** The charges for an invoice: of an order when it was delivered, of a renewal in the transaction that paid it. */
 export async function chargesOf(db: Queryable, invoice: Invoice): Promise<ChargeRow[]> {
   const { rows } = await db.query<ChargeRow>(
     `select id, description, -(available_change + held_change) as amount, created_at from ledger_transaction
@@ -32,7 +32,7 @@ export interface CreditedRow {
   credited_at: Date
 }
 
-/** What arrived for an invoice and was not taken back, in the order in which it was credited. */
+/** The money that arrived for an invoice and was not taken back, in the order in which it was credited. */
 export async function creditedFor(db: Queryable, invoiceId: string): Promise<CreditedRow[]> {
   const { rows } = await db.query<CreditedRow>(
     `select chain_id, token, tx_hash, log_index, amount, credited_at from deposit
@@ -42,7 +42,7 @@ export async function creditedFor(db: Queryable, invoiceId: string): Promise<Cre
   return rows
 }
 
-/** Who an account is. */
+/** The identity of an account. */
 export async function payerOf(db: Queryable, accountId: string) {
   const { rows } = await db.query<{
     email: string | null

@@ -21,7 +21,7 @@ export async function recordOurTransfer(
   await recordTransfer(tx, services, chain, transfer, { ...address, account_id: accountId })
 }
 
-/** Writes down a transfer to one of our addresses, and tells whoever waits for it. */
+/** Writes down a transfer to one of our addresses, and notifies its waiters. */
 export async function recordTransfer(
   tx: Transaction,
   services: Services,

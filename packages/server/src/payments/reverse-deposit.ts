@@ -39,7 +39,7 @@ export async function reverseDeposit(services: Services, chain: Chain, deposit: 
   services.log.warn({ deposit: deposit.id, txHash: deposit.tx_hash }, 'A deposit was dropped by its chain')
 }
 
-/** What the balance did not cover is owed: its owner has a day before services are suspended for it. */
+/** The part that the balance did not cover is owed: its owner has a day before services are suspended for it. */
 async function tellDebt(tx: Transaction, services: Services, { account_id, amount }: Deposit): Promise<void> {
   const { owed } = await readBalance(tx, account_id)
   if (owed === 0n) return

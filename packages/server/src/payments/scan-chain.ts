@@ -39,8 +39,8 @@ export function scanSteps() {
 
 /**
  * Makes the scanner of one chain: each call writes down the deposits in all blocks after `scanned` up to the head, and
- * keeps what it got through at any stop. The newest blocks before those are read again, for logs that a node left out
- * and reorganisations that nobody saw; that changes nothing for what is known.
+ * keeps its progress when it stops. The newest blocks before those are read again, for logs that a node left out and
+ * for unseen reorgs; that changes nothing for known deposits.
  * @returns of each call: the last block that was looked through
  */
 export function chainScanner(services: Services, chain: Chain, addresses: KnownAddresses) {

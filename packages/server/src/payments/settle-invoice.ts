@@ -59,9 +59,9 @@ function reasonOf(error: unknown): string | undefined {
 }
 
 /**
- * What has to be known and made before the transaction that pays an invoice.
+ * The preparations before the transaction that pays an invoice.
  * @param begins false when it is only asked whether there is room
- * @returns undefined where nothing has to, since it is for no order
+ * @returns undefined for an invoice without an order, which needs none
  */
 export const prepareToPay = async (
   services: Services,

@@ -2,7 +2,7 @@ import { isAgreed } from '../chain/agreement.ts'
 import { type Chain, type ChainNode, NodeLagsError, type TransferLog } from '../chain/chain-port.ts'
 import { type Deposit, isTransferOf } from './deposit-store.ts'
 
-/** What an endpoint says of a deposit. */
+/** The statement of an endpoint about a deposit. */
 type Testimony =
   /** A receipt shows it, in this very block or in another one. */
   | { says: 'here' | 'elsewhere'; transfer: TransferLog }
@@ -11,7 +11,7 @@ type Testimony =
   /** Its log is there, and its receipt is not: as where old receipts are forgotten. */
   | { says: 'logged' }
 
-/** What is to be made of what all endpoints say of a deposit. */
+/** The conclusion from what all endpoints say of a deposit. */
 export type Verdict =
   /** Two endpoints, or the only one there is, show it where it was seen; and more than do not. */
   | { kind: 'proven'; transfer: TransferLog }

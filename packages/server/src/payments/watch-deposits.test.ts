@@ -283,7 +283,7 @@ describe('a reorganisation', () => {
   const inOrder = async (accountId: string) =>
     (await world.deposits(accountId)).sort((one, other) => Number(one.amount - other.amount))
 
-  /** What the ledger has of an account, in order. */
+  /** The postings of an account in the ledger, in order. */
   async function postings(accountId: string) {
     const { rows } = await world.services.db.query<{ kind: string }>(
       'select kind from ledger_transaction where account_id = $1 order by position',

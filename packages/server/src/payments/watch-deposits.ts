@@ -17,7 +17,7 @@ export class OtherChainError extends Error {
   override name = 'OtherChainError'
 }
 
-/** What one look at a chain found. */
+/** The result of one look at a chain. */
 export interface ChainReport {
   /** How many blocks its endpoints lack of those that were seen already: then nothing was done. */
   behind: number
@@ -76,7 +76,7 @@ export function depositWatcher(
       if (grown && deposit.invoice_id) await announce(db, deposit.invoice_id)
     }
     if (waiting) await port.mine?.()
-    // What is credited can change only with the chain.
+    // Credits can change only with the chain.
     if (reached.hash === newest.hash && open.every(({ status }) => status !== 'seen')) settledAt = newest.hash
     return { behind: 0, stalled }
   }

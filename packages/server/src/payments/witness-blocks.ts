@@ -13,8 +13,9 @@ const LEAST = 16
 const AT_ONCE = 20
 
 /**
- * Reads final blocks once more, from two endpoints each, and writes down what a single one left out: whoever leaves out a
- * log would keep a customer's money from them without a trace. It waits while fewer than two answer.
+ * Reads final blocks once more, from two endpoints each, and writes down transfers that a single one left out: an
+ * endpoint that leaves out a log would keep a customer's money from them without a trace. It waits while fewer than two
+ * answer.
  * @param from all blocks up to this one were read so already
  * @param to the newest block that is final and was looked through
  */

@@ -5,7 +5,7 @@ import { fakeSettings, type PaymentsWorld, paymentsWorld, usd } from './testing.
 import { depositWatcher } from './watch-deposits.ts'
 
 /*
- * What one of two endpoints of a chain may say without money being lost or made.
+ * Lies that one of two endpoints of a chain may tell without money being lost or made.
  */
 
 const base = fakeSettings(8453, 'base')

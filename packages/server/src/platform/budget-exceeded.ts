@@ -4,7 +4,7 @@ import { OperationError } from './errors.ts'
 export type MoneyCap = 'max_per_charge' | 'per_day' | 'total'
 export type MachineCap = 'max_live_vps' | 'max_live_sandboxes'
 
-/** A token with its caps, of which null is none, and what it and all below it have used of them. */
+/** A token with its caps (null is no cap), and what it and all below it have used of them. */
 export type HolderOfBudget = Record<MoneyCap | MachineCap, bigint | null> & {
   token_id: string
   parent_id: string | null

@@ -32,8 +32,8 @@ export interface WalletAccounts {
   /** The account of a wallet, made when it has none: without an e-mail address, and with a balance of zero. */
   ensure(tx: Transaction, services: Services, wallet: Wallet): Promise<string>
   /**
-   * Makes a token for a buyer who came with a payment. It has every right but those that a log-in of the last
-   * minutes has: a payment is none.
+   * Makes a token for a buyer who came with a payment. It has every right but those of a recent log-in: a payment is
+   * none.
    */
   openSession(
     tx: Transaction,
@@ -41,7 +41,7 @@ export interface WalletAccounts {
     accountId: string,
     client: string,
   ): Promise<{ caller: Caller; token: string }>
-  /** Ends a token of such a session that nobody was told. */
+  /** Ends a token of such a session that the buyer never got. */
   endSession(tx: Transaction, services: Services, tokenId: string): Promise<void>
 }
 

@@ -23,7 +23,7 @@ const wraps = {
       port: wrapPort(what, chain.port),
       // A chain whose endpoints were all away at the start has these later.
       get gasWallet() {
-        // A signature asks nobody: it is made here, with the number that the transaction takes.
+        // A signature needs no call: it is made here, with the number that the transaction takes.
         return chain.gasWallet && wrapPort(what, chain.gasWallet, ['sign'])
       },
       get prove() {

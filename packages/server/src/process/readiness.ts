@@ -83,7 +83,7 @@ export function createReadiness(services: Services): Readiness {
         const isNew = hosts.every(({ memory_mb }) => memory_mb === null)
         return trouble ?? (isNew ? 'no host has said yet what it has' : 'no host has memory to give')
       }),
-      // One that the operator added is nothing that the service promises by itself.
+      // An image that the operator added is not promised by the service itself.
       ...images
         .filter(({ added }) => !added)
         .map(({ slug, state, detail }) =>

@@ -54,8 +54,8 @@ const WEBHOOKS_MS = 1_000
 const MAIL_MS = 5_000
 const TIDY_MS = 600_000
 /**
- * How soon work is found that nobody announced, while there is nothing else to do: after a process that was killed, or
- * a lost connection for changes.
+ * How soon unannounced work is found while there is nothing else to do: after a process that was killed, or a lost
+ * connection for changes.
  */
 const IDLE_MS = 5_000
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Reply, startTestService, type TestService, withHost } from './testing.ts'
 
 /*
- * A host that takes its time for every answer keeps nobody waiting but those who ask something of it: while it is asked, no
+ * A host that is slow to answer keeps only the callers waiting who ask something of it: while it is asked, no
  * connection to the database is held, and no lock.
  */
 

@@ -52,7 +52,7 @@ export interface TestWorld {
   services: Services
   /** By id: the fakes of all hosts. */
   fakeHosts: ReadonlyMap<string, FakeHost>
-  /** Those of the local one. */
+  /** The machines of the local host. */
   driver: FakeDriver
   guests: FakeGuestChannel
   console: FakeConsole
@@ -72,7 +72,7 @@ export interface TestWorld {
 export interface WorldOptions {
   /** Settings, as in the environment. */
   env?: Record<string, string>
-  /** A quiet fake one when left out: invoices can be made, and nobody pays. */
+  /** A quiet fake chain when left out: invoices can be made, and no payment comes. */
   chains?: Chain[]
   /** As in the demo profile: how to pay on the chains. */
   demo?: DemoBody

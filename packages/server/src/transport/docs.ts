@@ -3,7 +3,7 @@ import { type Operation, toolName } from '@coinrack/contract/operation.ts'
 
 const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
 
-/** What an agent needs in order to begin, as plain text (llmstxt.org). */
+/** The facts that an agent needs in order to begin, as plain text (llmstxt.org). */
 export function llmsText(origin: string): string {
   const lines = operationList.map(
     ([name, op]) => `- ${toolName(name)} (${op.method} ${op.path}): ${op.summary}`,

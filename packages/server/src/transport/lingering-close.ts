@@ -6,8 +6,8 @@ import type { FastifyInstance } from 'fastify'
 const LONGEST_MS = 30_000
 
 /**
- * Reads on, and drops, what still comes of a body that is answered before its end. Closing a connection with bytes that
- * nobody read resets it, and a reset takes the answer away from whoever still sends (RFC 9112, 9.6).
+ * Reads on, and drops, the rest of a body that is answered before its end. Closing a connection with unread bytes
+ * resets it, and a reset takes the answer away from a client that still sends (RFC 9112, 9.6).
  */
 export function lingerAfterAnswers(app: FastifyInstance, { longestMs = LONGEST_MS } = {}): void {
   const closing = new AbortController()
@@ -25,7 +25,7 @@ export const isStillSent = ({ complete, destroyed, headers }: IncomingMessage) =
   !destroyed &&
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
 
-/** Reads a body to its end, for nobody; its connection is closed when that takes too long. */
+/** Reads a body to its end and drops it; its connection is closed when that takes too long. */
 export async function readToTheEnd(
   request: IncomingMessage,
   closing: AbortSignal,

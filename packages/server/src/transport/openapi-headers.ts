@@ -20,7 +20,7 @@ export const responseHeaders = {
 export const refer = (...names: (keyof typeof responseHeaders)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** Those that a success of the operation has. */
+/** The headers of a successful answer of the operation. */
 export function headersOf(op: Operation) {
   return refer(
     'X-Request-Id',

@@ -75,7 +75,7 @@ test('behavior: a slow reader slows the task down, and loses nothing', async () 
   })
   expect(response.status).toBe(200)
   await sleep(1500)
-  // It cannot have ended: nobody has read the forty megabytes that it writes.
+  // It cannot have ended: the forty megabytes that it writes are unread.
   const { body: tasks } = await buyer.ask('GET', `/sandboxes/${id}/tasks`)
   expect(tasks).toMatchObject([{ running: true }])
   let [length, last] = [0, '']

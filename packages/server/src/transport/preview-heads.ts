@@ -18,10 +18,10 @@ export const endToEnd = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_ONE_CONNECTION.has(name)))
 
 /**
- * What a sandbox may say under the address of the service itself: about its answer and the page in it alone. Many other
- * headers act on all of the origin (`NEL`, `Reporting-Endpoints`, `Set-Login`, `Accept-CH`, `Use-As-Dictionary`, `Alt-Svc`,
- * `Clear-Site-Data`, the realms of `WWW-Authenticate`), and browsers learn new ones, so what is not named here is left out.
- * https://www.iana.org/assignments/http-fields
+ * The headers that a sandbox may send under the address of the service itself: about its answer and the page in it
+ * alone. Many other headers act on all of the origin (`NEL`, `Reporting-Endpoints`, `Set-Login`, `Accept-CH`,
+ * `Use-As-Dictionary`, `Alt-Svc`, `Clear-Site-Data`, the realms of `WWW-Authenticate`), and browsers learn new ones, so
+ * a header that is not named here is left out. https://www.iana.org/assignments/http-fields
  */
 const OF_ONE_ANSWER = new Set([
   'accept-ranges',
@@ -76,7 +76,7 @@ const OWN_NAME = /^x-/
 /** Orders to the proxy in front, to serve a file of its own for one: nginx, Apache and lighttpd. */
 const FOR_THE_PROXY = /^x-(accel-|sendfile|lighttpd-|litespeed-|reproxy-)/
 
-/** A page from a sandbox is none of ours: it gets an origin that nothing else has. */
+/** A page from a sandbox is not ours: it gets an origin that no other page has. */
 const APART = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts'
 
 const TOKEN_HEADER = 'x-preview-token'
@@ -113,7 +113,7 @@ export function forwardedHead(
 ): { path: string; headers: OutgoingHttpHeaders } {
   const headers = endToEnd(request.headers)
   delete headers[TOKEN_HEADER]
-  // A caller's token of this service is none of the sandbox's business.
+  // A caller's token of this service is kept from the sandbox.
   if (/^Bearer +crk_/i.test(request.headers.authorization ?? '')) delete headers.authorization
   const cookies = cookiesOf(request.headers)
   cookies.delete(cookieName(address))

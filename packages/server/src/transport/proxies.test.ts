@@ -31,7 +31,7 @@ let path: string
 const folder = await mkdtemp(join(tmpdir(), 'coinrack-proxies-'))
 /** All that reached the sandbox: with what a raw connection went on to say. */
 let seen: string[] = []
-/** To be written to whoever asks for another protocol. */
+/** The text that is written to a client that asks for another protocol. */
 let answer = ''
 const services = { tending: 0, passing: 0 }
 

@@ -5,12 +5,12 @@ import type { FastifyInstance } from 'fastify'
 /** Below it a compressed answer is hardly smaller. */
 const WORTH_COMPRESSING_BYTES = 1024
 
-/** Answers that nobody may keep, since a secret stands in them or they are no answer to keep. */
+/** Marks answers that must not be stored, since they hold a secret or are no cacheable answer. */
 export const NO_STORE = 'no-store'
 
 /**
- * Makes the reads of this scope cheap for those who repeat them: an `ETag`, 304 for whoever has the same already
- * (RFC 9110, 8.8.3), and compression. For reads alone (docs/decisions/0164-cheap-reads-for-browsers.md). Before the routes.
+ * Makes repeated reads of this scope cheap: an `ETag`, 304 for a client that has the same already (RFC 9110, 8.8.3),
+ * and compression. For reads alone (docs/decisions/0164-cheap-reads-for-browsers.md). Before the routes.
  */
 export async function answerUnchanged(scope: FastifyInstance): Promise<void> {
   // Weak, as a compressed answer has the same one.

@@ -5,7 +5,7 @@ import { hostOf, literalAddress } from './webhook-url.ts'
 
 /** All of it: look-up, connection, and the whole answer. */
 const TIMEOUT_MS = 10_000
-/** Of the answer; the rest is not waited for. */
+/** The size of the answer that is read; the rest is not waited for. */
 const MOST_ANSWER_BYTES = 64 * 1024
 
 export interface PostOptions {

@@ -71,7 +71,10 @@ export async function deliveriesOf(
   return rows
 }
 
-/** What was given up is sent from the beginning of its attempts again. @returns how many */
+/**
+ * Deliveries that were given up begin their attempts again.
+ * @returns how many
+ */
 export async function replayDeliveries(
   tx: Transaction,
   webhookId: string,
@@ -131,8 +134,8 @@ export interface ClaimedDelivery {
 }
 
 /**
- * Takes what is due, for a time: whoever is killed meanwhile leaves it to be taken again. Of one account only some are
- * under way at once, so that one that hangs does not hold up the others.
+ * Claims due deliveries for a time: a process that is killed meanwhile leaves them to be claimed again. Only some of
+ * one account are under way at once, so that a receiver that hangs does not hold up the others.
  */
 export async function claimDeliveries(
   db: Queryable,

@@ -18,7 +18,7 @@ interface Received {
 let service: TestService
 let receiver: Server
 let port: number
-/** What the receiver got, and how it answers. */
+/** The requests that the receiver got, and how it answers. */
 let got: Received[]
 let answer: (response: ServerResponse) => void
 /** Names of the test, as an attacker's DNS would answer, one look-up after the other. */

@@ -22,7 +22,7 @@ export const BackupHead = z.strictObject({
   proof: z.string(),
   /** By the name of their file. */
   secrets: z.record(z.string(), z.string()),
-  /** Those that belong to no column: their last value. */
+  /** The last values of the sequences that belong to no column. */
   sequences: z.record(z.string(), z.string()),
 })
 export type BackupHead = z.infer<typeof BackupHead>

@@ -2,7 +2,7 @@ import type { Queryable } from '../../database/transaction.ts'
 import { sha256 } from '../../platform/sealer.ts'
 import { type Operator, RefusedError } from '../command.ts'
 
-/** A backup begins: whoever restores it can prove so. */
+/** Notes that a backup begins, so that a database restored from it can prove so. */
 export async function noteBackup(
   db: Queryable,
   { proof, madeAt, recipient }: { proof: string; madeAt: Date; recipient: string },

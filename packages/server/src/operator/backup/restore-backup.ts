@@ -18,7 +18,7 @@ const PIECE = 256 * 1024
 
 /** Where a backup goes. */
 export interface RestoreTo {
-  /** A database that nobody has used. */
+  /** An unused database. */
   db: pg.Pool
   profile: string
   at: Date

@@ -80,7 +80,7 @@ async function headOf(client: pg.Client, { profile, secrets, madeAt, proof }: Ba
   const migrations = await client.query<{ name: string; hash: string }>(
     'select name, hash from schema_migration order by name',
   )
-  // Those of columns follow from the rows.
+  // Sequences of columns follow from the rows.
   const sequences = await client.query<{ name: string; value: string | null }>(
     `select sequencename as name, last_value::text as value from pg_sequences
      where schemaname = 'public' and not exists (

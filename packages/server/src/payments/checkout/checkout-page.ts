@@ -8,7 +8,7 @@ import type { Services } from '../../platform/services.ts'
 import { type CheckoutView, checkoutView } from './checkout-view.ts'
 import { isGasless } from './wallet-request.ts'
 
-/** Whoever knows the secret sees the invoice, so the address goes nowhere: to no other site and into no cache. */
+/** A caller who knows the secret sees the invoice, so the address goes nowhere: to no other site and into no cache. */
 export const PRIVATE = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -37,7 +37,7 @@ const CodeKind = z.object({ code: z.enum(['address', 'transfer']) })
 
 export const pathOf = (secret: string) => `/checkout/${encodeURIComponent(secret)}`
 
-/** What the page of an invoice is made with, beside the invoice. */
+/** The options that the page of an invoice is made with, beside the invoice. */
 export function pageOptions(services: Services, secret: string, query: unknown): PageOptions {
   const { chains, config, demo } = services
   return {

@@ -11,7 +11,7 @@ import { checkoutInvoice } from './checkout-view.ts'
 import { walletRequest } from './wallet-request.ts'
 
 /**
- * What pays an invoice from its page: the data for a wallet in the browser (`/wallet`), payments by signature
+ * The routes that pay an invoice from its page: the data for a wallet in the browser (`/wallet`), payments by signature
  * (`/x402`, which any client of x402 can use) and, in the demo profile, a payment from the faucet (`/demo-pay`).
  */
 export function registerCheckoutPayments(
@@ -63,7 +63,7 @@ function withPaymentHeaders(error: unknown): unknown {
   return new OperationError(error.code, error.message, { ...error.options, headers })
 }
 
-/** A real transfer on the local chain: asked for by a script, or by the form itself where there is none. */
+/** A real transfer on the local chain: requested by a script, or by the form itself where scripts are off. */
 function registerDemoPay(app: FastifyInstance, services: Services, demo: NonNullable<Services['demo']>) {
   app.register(async (form) => {
     form.addContentTypeParser(

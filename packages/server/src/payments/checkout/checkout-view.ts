@@ -6,14 +6,14 @@ import { depositsOfInvoices, earlyCredits } from '../deposit-store.ts'
 import { type Invoice, invoiceBySecret } from '../invoice-store.ts'
 import { showInvoice } from '../show-invoice.ts'
 
-/** What the checkout page of an invoice shows, as JSON. */
+/** The content of the checkout page of an invoice, as JSON. */
 export interface CheckoutView {
   /**
    * `waiting` for a transfer, `seen` on chain with confirmations running, `credited`; `settled_to_balance` when the
    * money came for nothing that could be begun; or ended without payment.
    */
   state: 'waiting' | 'seen' | 'credited' | 'settled_to_balance' | 'expired' | 'cancelled'
-  /** Of the payment that has furthest to go, while there is one: `confirmations` of `required`. */
+  /** The progress of the payment that has furthest to go, while there is one: `confirmations` of `required`. */
   progress: { confirmations: number; required: number } | null
   invoice: z.input<typeof InvoiceSchema>
 }

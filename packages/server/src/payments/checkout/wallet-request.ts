@@ -16,7 +16,7 @@ export interface WalletRequest {
   chain: WalletChain
   /** The transfer, for a wallet that sends it. */
   transaction: { to: Address; data: Hex }
-  /** What the wallet signs where the service sends it (x402); null where it does not. */
+  /** The data that a wallet signs where the service sends the transfer (x402); null where it does not. */
   gasless: PaymentRequirements | null
 }
 

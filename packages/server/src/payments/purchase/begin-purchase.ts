@@ -8,7 +8,7 @@ import type { Services } from '../../platform/services.ts'
 import type { Goods } from './goods.ts'
 import { lockPurchase, type PurchaseRow, setBegun } from './purchase-store.ts'
 
-/** Who buys, and how the call came. */
+/** The buyer, and how the call came. */
 export interface Buyer {
   accountId: string
   /** Undefined: of a wallet; it is given a token with the answer. */
@@ -18,7 +18,7 @@ export interface Buyer {
   until: Call<'orderVps'>['until']
 }
 
-/** What the token of a purchase is sealed for. */
+/** The purpose that the token of a purchase is sealed for. */
 export const TOKEN_TEXT = 'purchase-token'
 
 /**
@@ -82,7 +82,7 @@ export async function beginPurchase<N extends OperationName>(
   }
 }
 
-/** Nothing came of it: it can be begun again, and the token that nobody was told is ended. */
+/** Gives up a purchase that came to nothing: it can be begun again, and its token, which the buyer never got, is ended. */
 async function giveUp(services: Services, purchase: PurchaseRow, tokenId: string | undefined): Promise<void> {
   await inTransaction(services.db, async (tx) => {
     await lockPurchase(tx, purchase)

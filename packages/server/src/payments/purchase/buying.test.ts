@@ -8,7 +8,7 @@ import { buy, count, HOURLY, present, signFor } from './testing.ts'
 import { withKnownUsdc } from './testing-usdc.ts'
 
 /*
- * What a caller without an account buys with one signed payment.
+ * Purchases of a caller without an account, with one signed payment.
  */
 
 let demo: DemoChains
@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 beforeEach(() => world.settle())
 
-/** Somebody with so much USDC on Base, and nothing else. */
+/** A payer with so much USDC on Base, and nothing else. */
 async function payerWith(dollars: number) {
   const payer = privateKeyToAccount(generatePrivateKey())
   await base.give(payer.address, usd(dollars))

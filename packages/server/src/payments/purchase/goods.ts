@@ -5,7 +5,7 @@ import type { Handler } from '../../dispatch/handler.ts'
 import type { Services } from '../../platform/services.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 
-/** What is paid for in one call. */
+/** The goods that are paid for in one call. */
 export type Begun = Pick<PurchaseRow, 'order_id' | 'sandbox_id'>
 
 /** Something for sale, and how it is begun from the balance once the payment is there. */
@@ -21,6 +21,6 @@ export interface Goods<N extends OperationName> {
   handler: Handler<N>
   input: Input<Operations[N]>
   begunBy(answer: Output<Operations[N]>): Begun
-  /** What was begun, as it is now. */
+  /** The goods that were begun, as they are now. */
   show(db: Queryable, services: Services, begun: Begun): Promise<Output<Operations[N]>>
 }

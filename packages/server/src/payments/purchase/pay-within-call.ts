@@ -31,14 +31,14 @@ type CallThatPays = Pick<
   'caller' | 'services' | 'payment' | 'keyHash' | 'digest' | 'isGone' | 'until'
 >
 
-/** What an account is sold in the call that pays for it. */
+/** The goods that an account is sold in the call that pays for them. */
 export interface Sold<N extends OperationName> {
   /** In the terms. */
   url: string
   description: string
   /** Sells it from the balance, or refuses with an invoice. */
   handler: unknown
-  /** What is answered once the invoice is paid. */
+  /** The answer once the invoice is paid. */
   show(db: Queryable, services: Services, invoice: Invoice): Promise<Output<Operations[N]>>
 }
 

@@ -222,7 +222,7 @@ test('behavior: an answer that was lost leads to no second charge, also when the
   expect(body).toMatchObject({ id: first.body.id, token: null, settlement: first.body.settlement })
   const accountId = await expectBought(1)
   expect((await logIn()).account.id).toBe(accountId)
-  // Of that it was told: another order of the same is another one.
+  // The buyer was told of the first one: another order of the same kind is another purchase.
   expect((await presentOrder(await sign())).status).toBe(200)
   await expectBought(2, { times: 2 })
 })

@@ -40,7 +40,7 @@ interface Presented {
   isFirst: boolean
 }
 
-/** What is answered beside what was bought. */
+/** The part of the answer beside what was bought. */
 interface Paid {
   token: string | null
   token_type: 'Bearer'
@@ -130,7 +130,7 @@ export async function purchase<N extends OperationName>(
     return refuse(code, message, { fields: { ...paymentRequired(terms, message, goods) } })
   }
 
-  /** What comes of a payment that was written down: what it has bought, begun now if it was not yet. */
+  /** Answers a payment that is stored: with what it has bought, begun now if it was not yet. */
   async function finish(
     payment: X402Payment,
     begun: PurchaseRow | undefined,

@@ -4,9 +4,9 @@ import type { Services } from '../../platform/services.ts'
 const LIFETIME_MS = 600_000
 const CONTEXT = 'purchase'
 
-/** What the terms of a 402 promise. */
+/** The promise in the terms of a 402. */
 export interface Quote {
-  /** Of the whole request. */
+  /** The digest of the whole request. */
   digest: Buffer
   /** micro-USD */
   amount: bigint

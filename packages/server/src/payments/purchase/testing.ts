@@ -66,7 +66,7 @@ export const present = (
   headers: Record<string, string> = {},
 ) => world.ask('POST', path, { body, headers: { 'payment-signature': encodePayment(payment), ...headers } })
 
-/** What a stranger can make of a payment who has read its transaction. */
+/** The payment that a stranger can make up after reading its transaction. */
 export async function rebuilt(
   { client }: ReturnType<typeof testWallet>,
   hash: Hash,

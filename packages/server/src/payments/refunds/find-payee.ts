@@ -5,7 +5,7 @@ import { OperationError } from '../../platform/errors.ts'
 const RETRY_S = 30
 
 /**
- * What two endpoints of a chain say of a recipient, or its only one.
+ * The recipient as two endpoints of a chain, or its only one, describe it.
  * @throws OperationError `unavailable` while they do not say the same
  */
 export async function findPayee({ port, settings }: Chain, token: Hex, address: Hex): Promise<Payee> {

@@ -1,7 +1,7 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import { type Address, getAddress, type Hex, recoverTypedDataAddress } from 'viem'
 
-/** What the key of an address signs, so that a refund goes there. */
+/** The data that the key of an address signs, so that a refund goes there. */
 export interface RefundToSign {
   /** The public address of the service: a signature for another is no good here. */
   service: string
@@ -41,7 +41,7 @@ export const refundTypedData = (refund: RefundToSign) => ({
   },
 })
 
-/** Whether the key of the address made this signature. Asks nobody: no contract signs refunds. */
+/** Whether the key of the address made this signature. It asks no endpoint: no contract signs refunds. */
 export async function isSigned(refund: RefundToSign, signature: Hex): Promise<boolean> {
   const signer = await recoverTypedDataAddress({ ...refundTypedData(refund), signature }).catch(
     () => undefined,

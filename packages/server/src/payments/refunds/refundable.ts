@@ -2,7 +2,7 @@ import type { TokenSymbol } from '../../chain/chain-settings.ts'
 import type { Queryable } from '../../database/transaction.ts'
 import { networkOf } from './refund-store.ts'
 
-/** What can be refunded on one network, of one token; micro-USD. */
+/** The amount that can be refunded on one network, of one token; micro-USD. */
 export interface Refundable {
   network: ReturnType<typeof networkOf>
   token: TokenSymbol
@@ -10,9 +10,9 @@ export interface Refundable {
 }
 
 /**
- * What of an account's money can be refunded, by where it came: deposits that no chain takes back, less what was refunded
- * of them, and at most what is not spent. Of the balance, what the operator gave counts as spent last, so that none of it
- * is paid out. Networks on which nothing final came are not listed.
+ * The part of an account's money that can be refunded, by where it came from: deposits that no chain takes back, less
+ * what was refunded of them, and at most what is not spent. Credits by the operator count as spent last, so that none
+ * of them is paid out. Networks without a final deposit are not listed.
  */
 export async function refundableOf(db: Queryable, accountId: string): Promise<Refundable[]> {
   const { rows } = await db.query<{ chain_id: number; token: TokenSymbol; refundable: bigint }>(

@@ -142,7 +142,7 @@ test('default: asked for, mailed, approved after a day, paid from the treasury, 
   })
   await world.expectBooksToBalance()
   expect(JSON.parse((await operate('treasury', 'reconcile', '--json')).stdout).differences).toEqual([])
-  // What went cannot go again.
+  // A refund that was sent cannot be sent again.
   await logIn()
   expect((await request(wanted({ amount: 6.01 }))).body).toMatchObject({ code: 'refund_too_much' })
   expect((await request(wanted({ amount: 6 }))).status).toBe(200)
@@ -303,7 +303,7 @@ describe('once', () => {
     await walletOn('base').pay('USDC', chainOf('base').treasury, usd(100))
     expect(await operate('refund', 'sent', id, `0x${'1'.repeat(64)}`)).toMatchObject({ exitCode: 1 })
     const { to, data } = JSON.parse((await operate('refund', 'approve', id, '--json')).stdout)
-    // By somebody else than the treasury.
+    // Sent by another wallet than the treasury.
     const foreign = await walletOn('base').send({ to, data })
     await finish('base')
     expect(await operate('refund', 'sent', id, foreign)).toMatchObject({

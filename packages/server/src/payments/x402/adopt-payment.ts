@@ -17,8 +17,8 @@ import {
 } from './payment-store.ts'
 
 /**
- * Writes down a payment that somebody else sent as one of ours that is settled, with the top-up that it was meant for,
- * so that it is answered like any other.
+ * Stores a payment that another wallet sent as one of ours that is settled, with the top-up that it was meant for, so
+ * that it is answered like any other.
  * @param txHash where it paid us
  * @param invoiceId the invoice that it was meant for, where that is not just any top-up
  * @returns undefined when the chain no longer shows it

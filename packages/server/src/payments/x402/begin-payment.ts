@@ -100,7 +100,7 @@ async function fasterTopup(tx: Transaction, wish: Wish, wanted: WantedPayment) {
   return (await untoldPayments(tx, wish, wanted)).find(({ status }) => status !== 'failed')
 }
 
-/** What the transaction costs, and that it can be paid. */
+/** The cost of the transaction, after a check that it can be paid. */
 async function prepare(
   { log }: Services,
   wallet: GasWallet,

@@ -4,7 +4,7 @@ import type { AuthorizedTransfer } from '../../chain/gas-wallet.ts'
 import type { Services } from '../../platform/services.ts'
 import { PaymentRefused } from './payment-refused.ts'
 
-/** What the checks of x402 call it, where that says enough. */
+/** The error codes of x402's own checks, where they say enough. */
 const refusals: Record<string, [ConstructorParameters<typeof PaymentRefused>[0], string]> = {
   invalid_exact_evm_signature: ['payment_signature_invalid', 'The signature is not of "from"'],
   eip6492_factory_not_allowed: [

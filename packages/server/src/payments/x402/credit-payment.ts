@@ -25,7 +25,7 @@ export async function creditNow(services: Services, payment: X402Payment): Promi
 
 /**
  * Credits a settled payment as the deposit that it is, at once up to the configured amount. The watcher finds the same
- * deposit, and whoever comes first credits it.
+ * deposit, and the first of the two credits it.
  * @returns the deposit as it is now; undefined while the chain does not show it
  */
 async function creditPayment(

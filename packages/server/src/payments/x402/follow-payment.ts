@@ -12,8 +12,8 @@ const LAG_MS = 60_000
 const OVER_MS = 600_000
 
 /**
- * Looks what came of a payment, and writes it down once that is certain. A transaction that nobody has seen is not one
- * that failed: it stays `sent`.
+ * Looks for the outcome of a payment, and writes it down once it is certain. A transaction that no endpoint shows has
+ * not failed: it stays `sent`.
  * @returns the payment as it is now
  */
 export async function followPayment(
@@ -53,7 +53,7 @@ export async function followPayment(
   }
 }
 
-/** What is to be seen on the chain of a payment. */
+/** The transfer that the chain has to show for a payment. */
 export const transferOf = (payment: Pick<X402Payment, keyof PaymentKey | 'address' | 'amount'>) => ({
   token: payment.token_address,
   from: payment.payer,

@@ -1,7 +1,7 @@
 import type { Hash } from 'viem'
 import type { Chain, TransferLog, TransferReceipt } from '../../chain/chain-port.ts'
 
-/** What is to be seen on the chain of a payment. */
+/** The transfer that the chain has to show for a payment. */
 export interface WantedTransfer {
   token: string
   from: string

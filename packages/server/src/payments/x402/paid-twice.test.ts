@@ -53,7 +53,7 @@ const wallet = () => testWallet(demo.chains[0]!, demo.demo.faucet_key)
 const sign = async (amount = 3, by = payer, to = customer) => signPayment(by, await termsOf(to, { amount }))
 const sendElsewhere = (payment: SignedPayment, options = {}) => sendElsewhereFrom(wallet(), payment, options)
 const chain = () => world.services.chains[0]!
-/** Of the gas wallet: how many transactions it has sent. */
+/** The number of transactions that the gas wallet has sent. */
 const sentCount = () => wallet().client.getTransactionCount({ address: world.gasWallet, blockTag: 'pending' })
 const mining = (on: boolean) =>
   wallet().client.request({ method: 'evm_setAutomine' as never, params: [on] as never })
@@ -104,7 +104,7 @@ async function expectPaid(amount: number, has = 10) {
   expect(await world.deposits(customer.accountId)).toHaveLength(amount === 0 ? 0 : amount / 3)
   await world.expectBooksToBalance()
 }
-/** Of an answer to a payment that was not taken, since another one came or may come. */
+/** Checks the answer to a payment that was not taken, since another one came or may come. */
 const expectNotAgain = (answer: { status: number; body: Record<string, unknown> }, code: string) => {
   expect(answer).toMatchObject({
     status: 409,
@@ -292,7 +292,7 @@ describe('the answer is lost, and the payer signs another payment', () => {
     expect(await sentCount()).toBe(before)
     expect(await present(customer, 3, first)).toMatchObject({ status: 200, body: { balance: '3.00' } })
     await expectPaid(3)
-    // Told of it, whoever pays once more means that.
+    // A payer who was told of it and pays once more means to.
     expect((await present(customer, 3, await sign())).status).toBe(200)
     await expectPaid(6)
   })

@@ -19,7 +19,7 @@ import {
 } from './testing.ts'
 
 /*
- * Invoices that are paid by signature, by whoever has their checkout address and no token.
+ * Invoices that are paid by signature, by a payer who has their checkout address and no token.
  */
 
 let demo: DemoChains

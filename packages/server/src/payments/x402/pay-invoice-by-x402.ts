@@ -18,7 +18,7 @@ import { signedBy } from './read-payment.ts'
 import { settlementOf } from './settlement-view.ts'
 import { takePayment } from './take-payment.ts'
 
-/** What the payer of an invoice is answered: the invoice as its page shows it, and nothing of the account. */
+/** The answer to the payer of an invoice: the invoice as its page shows it, and nothing of the account. */
 export type PaidCheckout = CheckoutView & { settlement: ReturnType<typeof settlementOf> }
 
 /**
@@ -99,7 +99,7 @@ async function checkWanted(services: Services, invoice: Invoice, amount: bigint)
   if (amount === 0n)
     throw new OperationError('payment_seen', 'A payment of the whole amount waits for the network', nextSteps)
   const prepared = await prepareToPay(services, invoice, { begins: false })
-  // Nobody is asked to pay for what there is no room for.
+  // A payment is not asked for what there is no room for.
   if (prepared) await services.ordering.checkRoom(services.db, services, invoice.order_id!)
 }
 

@@ -6,10 +6,10 @@ import { createTopupInvoice } from '../create-invoice.ts'
 import { unpaidTopup } from '../invoice-store.ts'
 import type { PaymentKey, Wish, X402Payment } from './payment-store.ts'
 
-/** Nobody waits longer for an authorization that holds for ever. */
+/** The longest wait for an authorization that holds for ever. */
 const LONGEST_MS = 30 * 86_400_000
 
-/** What is written down of a signed transfer. */
+/** The key under which a signed transfer is stored. */
 export const paymentKey = (chainId: number, { token, from, nonce }: Authorization): PaymentKey => ({
   chain_id: chainId,
   token_address: lower(token),

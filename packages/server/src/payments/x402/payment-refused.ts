@@ -9,9 +9,9 @@ type Code = DeclaredError<Operations['topupBalance']>
 export class PaymentRefused extends Error {
   override readonly name = 'PaymentRefused'
   readonly code: Code
-  /** Of `payment_arrived` and `payment_pending`: the payment of ours that they tell of. */
+  /** With `payment_arrived` and `payment_pending`: the payment of ours that they report. */
   readonly told: X402Payment | undefined
-  /** Of one that is not what was asked for: what is signed, and on which chain. */
+  /** With a payment that is not what was asked for: what is signed, and on which chain. */
   readonly signed: { chainId: number; transfer: AuthorizedTransfer } | undefined
 
   constructor(

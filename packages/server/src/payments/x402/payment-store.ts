@@ -1,7 +1,7 @@
 import type { Hash, Hex } from 'viem'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
 
-/** What tells one authorization from all others. In lower case. */
+/** The fields that tell one authorization from all others. In lower case. */
 export interface PaymentKey {
   chain_id: number
   token_address: Hex
@@ -19,12 +19,12 @@ export interface X402Payment extends PaymentKey {
   status: 'sent' | 'settled' | 'failed'
   /** The transaction that used the authorization, as far as is known. */
   tx_hash: Hash
-  /** Ours, signed by this wallet with this number; null when somebody else sent it. */
+  /** Our transaction, signed by the gas wallet with this number; null when another wallet sent it. */
   raw_tx: Hex | null
   wallet: Hex | null
   wallet_nonce: number | null
   created_at: Date
-  /** Of the Idempotency-Key that it came with. */
+  /** The hash of the Idempotency-Key that it came with. */
   key_hash: Buffer | null
   /** When the authorization ends; null where that was not written down. */
   holds_until: Date | null
@@ -56,7 +56,7 @@ export interface PurchaseWish {
   /** Undefined: of a wallet that has no account yet. */
   accountId: string | undefined
   keyHash: Buffer | undefined
-  /** The account, which is made when there is none yet. Called in each attempt to write the payment down. */
+  /** The account, which is created when there is none yet. Called in each attempt to store the payment. */
   account(tx: Transaction): Promise<string>
   /** Another payment for the same that its payer was not told of. Asked only once the payment is known to be good. */
   earlier(db: Queryable): Promise<X402Payment | undefined>
@@ -101,7 +101,7 @@ export async function takeWalletNonce(
   return rows[0]!.next
 }
 
-/** Lets nobody else begin or take over a payment of this account until the transaction ends. */
+/** Keeps other calls from beginning or adopting a payment of this account until the transaction ends. */
 export async function lockPayments(tx: Transaction, accountId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('x402 account ' || $1, 0))`, [accountId])
 }
@@ -149,8 +149,8 @@ export async function markTold(db: Queryable, key: PaymentKey, at: Date): Promis
 
 /**
  * Other payments for the same top-up that its payer was not told of, newest first: those under the same
- * Idempotency-Key, and those of the same payer and amount. Of a key also those that were told.
- * For an invoice alone: those of the same invoice, whoever pays, that what the invoice has received does not count yet.
+ * Idempotency-Key, and those of the same payer and amount. With a key, those that were told are included. For an
+ * invoice alone: those of the same invoice, by any payer, that the invoice's received amount does not count yet.
  */
 export async function untoldPayments(
   db: Queryable,
@@ -180,7 +180,7 @@ export async function untoldPayments(
   return rows
 }
 
-/** What was refused of the same top-up, in the same sense, and may have come since. */
+/** Refused payments of the same top-up, in the same sense, that may have come since. */
 export async function refusedPayments(
   db: Queryable,
   { accountId, keyHash }: Wish,
@@ -210,7 +210,7 @@ export async function saveRefusal(db: Queryable, row: RefusedPayment, at: Date):
   )
 }
 
-/** Those of which is not known yet what came of them, oldest first. */
+/** Payments whose outcome is not known yet, oldest first. */
 export async function openPayments(db: Queryable, chainId: number): Promise<X402Payment[]> {
   const { rows } = await db.query<X402Payment>(
     `select ${COLUMNS} from x402_payment where chain_id = $1 and status = 'sent' order by created_at limit 100`,
@@ -219,7 +219,7 @@ export async function openPayments(db: Queryable, chainId: number): Promise<X402
   return rows
 }
 
-/** Those whose transactions the chain does not have, in the order of the wallet. */
+/** Payments whose transactions the chain does not have, in the order of the wallet's numbers. */
 export async function unminedPayments(
   db: Queryable,
   { chainId, wallet, minedCount }: { chainId: number; wallet: string; minedCount: number },

@@ -46,7 +46,7 @@ export const paymentTerms = (
     )
 
 /**
- * What a client is told that has to pay, or to pay otherwise.
+ * The answer to a client that has to pay, or to pay otherwise.
  * @param sold what it is for: its address, and what that is
  */
 export const paymentRequired = (

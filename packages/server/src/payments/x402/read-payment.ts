@@ -103,7 +103,7 @@ export function readPayment(
   return { ...meant, transfer: { ...authorization, signature, token: asset as Address } }
 }
 
-/** What a payment signs, whatever it is for; undefined when it cannot be read. */
+/** The transfer that a payment signs, whatever it is for; undefined when it cannot be read. */
 export function signedBy(presented: unknown, chains: Chain[]): PaymentRefused['signed'] {
   try {
     const { accepted, payload } = parse(presented, chains)

@@ -17,7 +17,7 @@ import {
 } from './testing.ts'
 
 /*
- * What becomes of a payment when something goes wrong between its signature and its credit.
+ * The fate of a payment when something goes wrong between its signature and its credit.
  */
 
 let demo: DemoChains

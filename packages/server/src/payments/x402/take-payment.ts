@@ -24,15 +24,15 @@ import { type Came, whatCame } from './what-came.ts'
 /** How long the answer waits for the block of a payment. */
 const LOOKS = 40
 const LOOK_MS = 500
-/** What no check explains is looked at again: nodes do not learn of a block at the same moment. */
+/** A result that no check explains is looked at again: nodes do not learn of a block at the same moment. */
 const LOOKS_AGAIN = 4
 const LOOK_AGAIN_MS = 250
 
 /**
- * Takes a payment as it was presented: settles it, and waits for its block. When that fails, the chain is asked once more
- * whether the money came by another way, since anybody may send what is signed.
+ * Takes a payment as it was presented: settles it, and waits for its block. When that fails, the chain is asked once
+ * more whether the money came by another way, since any wallet may send what is signed.
  * @param to where the money of the account goes
- * @returns the payment, or another one under the same Idempotency-Key: still `sent` when nobody knows yet what came of it
+ * @returns the payment, or another one under the same Idempotency-Key: still `sent` while its outcome is unknown
  * @throws PaymentRefused with 402 only when the chain says that the authorization is not used
  */
 export async function takePayment(
@@ -54,7 +54,7 @@ export async function takePayment(
 
 /**
  * Sends a payment and waits for its block.
- * @returns the payment, still `sent` when nobody knows yet what came of it
+ * @returns the payment, still `sent` while its outcome is unknown
  * @throws PaymentRefused `payment_failed`
  */
 export async function settle(services: Services, begun: X402Payment): Promise<X402Payment> {
@@ -74,7 +74,7 @@ export async function settle(services: Services, begun: X402Payment): Promise<X4
 }
 
 /**
- * What to answer in the place of a refusal.
+ * Finds the answer in the place of a refusal.
  * @returns the payment, when it came all the same
  * @throws PaymentRefused the refusal when nothing came, `payment_pending` when it may have come
  */
@@ -106,7 +106,7 @@ async function lookAgain(
     }
     if (came?.state === 'spent') throw refusal
   }
-  // Somebody else may still send it.
+  // Another wallet may still send it.
   if (!isPurchase(wish)) await saveRefusal(services.db, refused, services.clock.now())
   const amount = formatUsd(transfer.value)
   if (came === undefined)
@@ -124,8 +124,8 @@ async function lookAgain(
 const wishedInvoice = (wish: Wish | PurchaseWish) => (isPurchase(wish) ? undefined : wish.invoiceId)
 
 /**
- * A payment that came without having been written down for what it was presented for buys nothing: whoever has read it on
- * the chain can present it.
+ * A payment that came without having been stored for what it was presented for buys nothing: any reader of the chain
+ * can present it.
  */
 const cameBefore = ({ value }: AuthorizedTransfer, txHash: Hash) =>
   new PaymentRefused(

@@ -22,12 +22,12 @@ export async function x402World({ chains, demo }: DemoChains, env: Record<string
     ...world,
     origin,
     topupUrl,
-    /** Of the gas wallet. */
+    /** The key of the gas wallet. */
     key,
     gasWallet: privateKeyToAddress(key),
     databaseUrl: world.services.db.options.connectionString,
 
-    /** Somebody with tokens, and without coins for gas. */
+    /** A payer with tokens, and without coins for gas. */
     async payer(tokens: { symbol: TokenSymbol; amount: bigint }[], chain: ChainSettings = chains[0]!) {
       const account = privateKeyToAccount(generatePrivateKey())
       const faucet = testWallet(chain, demo.faucet_key)
@@ -70,7 +70,7 @@ export async function topUp(
   }
 }
 
-/** What the service asks for, as the first way to pay. */
+/** The terms that the service asks for, with the first way to pay. */
 export async function termsOf(customer: Customer, input: object) {
   const { status, body } = await customer.post('/balance/topup', { method: 'x402', ...input })
   if (status !== 402) throw new Error(`Answered ${status}: ${JSON.stringify(body)}`)
@@ -130,7 +130,7 @@ export async function signPayment(
 
 export type SignedPayment = Awaited<ReturnType<typeof signPayment>>
 
-/** Somebody else sends what was signed, and waits for its block unless told otherwise. */
+/** Another wallet sends what was signed, and waits for its block unless told otherwise. */
 export async function sendElsewhere(
   wallet: ReturnType<typeof testWallet>,
   { payload, accepted }: SignedPayment,

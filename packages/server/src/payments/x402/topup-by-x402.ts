@@ -72,7 +72,7 @@ export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
   }
 }
 
-/** What leads on from a payment that came, or may come: never to another one. */
+/** The steps that lead on from a payment that came, or may come: never to another payment. */
 const stepsAfter = (told: X402Payment | undefined): NextStep[] => [
   ...(told
     ? [

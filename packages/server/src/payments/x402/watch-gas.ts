@@ -1,7 +1,7 @@
 import type { Chain } from '../../chain/chain-port.ts'
 import type { Services } from '../../platform/services.ts'
 
-/** Below so many settlements somebody should fill the wallet up. */
+/** Below so many settlements the operator should fill the wallet up. */
 const FEW = 50
 
 /**

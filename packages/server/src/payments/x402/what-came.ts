@@ -4,9 +4,9 @@ import type { Authorization } from '../../chain/gas-wallet.ts'
 import { transferIn, type WantedTransfer } from './paid-by.ts'
 
 /**
- * What became of an authorization, whoever sent it.
+ * The outcome of an authorization, whichever wallet sent it.
  * - `unused`: no node knows of a transaction that uses it
- * - `spent`: it was used for another transfer, or cancelled, and can pay nobody any more
+ * - `spent`: it was used for another transfer, or cancelled, and can no longer pay
  * - `unknown`: it was used, or is about to be, and the nodes do not show yet what for
  * - `paid`: it paid us, in this transaction
  */

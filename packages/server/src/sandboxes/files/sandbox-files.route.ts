@@ -17,8 +17,8 @@ type FileRequest = FastifyRequest<{
 }>
 
 /**
- * Files of sandboxes as they are, up to 2 GB: `GET` and `PUT /sandbox-files/{id}` for whoever has a signed link, and
- * `/sandboxes/{id}/files/content` below the base path for whoever has a token that could get one.
+ * Files of sandboxes as they are, up to 2 GB: `GET` and `PUT /sandbox-files/{id}` for a caller with a signed link, and
+ * `/sandboxes/{id}/files/content` below the base path for a caller with a token that could get one.
  */
 export function registerSandboxFiles(app: FastifyInstance, services: Services, dispatch: Dispatch): void {
   registerFiles(app, { prefix: '/sandbox-files', url: '/:id' }, async (method, request, reply) => {

@@ -7,7 +7,7 @@ import { demandRoom } from './placement.ts'
 
 /** micro-USD: below it a payment is not worth its gas. It covers the first minute of every tariff. */
 const LEAST = 10_000n
-/** No account has this one: a snapshot is nobody's. */
+/** An id that no account has, for a snapshot without an owner. */
 const NOBODY = ''
 
 export const priceOfSandbox: Sandboxing['priceOfSandbox'] = async (services, db, input) => {

@@ -49,7 +49,7 @@ export async function stepSandbox(
 ): Promise<Step> {
   const { runtime } = sandboxesOf(services)
   const row = await sandboxById(services.db, id)
-  // Whether a new one is there already matters to nobody: it is made once.
+  // Whether a new sandbox exists already makes no difference: it is made once.
   const isNew = row.state === 'starting' && row.wanted !== 'ended'
   const observed = seen ?? (isNew ? new Map() : await runtime.observe())
   const step = planSandbox(row, observed.get(id))
@@ -160,7 +160,7 @@ async function record(
 /** Charges what it ran, removes all that is left of it, and charges what it ran until then. */
 async function end(services: Services, row: SandboxRow, seen: Seen): Promise<void> {
   const { db } = services
-  // Written down first: once it is gone nobody can say how long it ran.
+  // Written down first: once it is gone its run time cannot be known.
   if (row.state === 'running')
     await inTransaction(db, (tx) => settleAccounts(tx, services, [row.account_id], seen))
   const { ranMs } = await sandboxesOf(services).runtime.destroy(row.id)

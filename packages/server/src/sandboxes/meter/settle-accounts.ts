@@ -21,11 +21,11 @@ interface Plan {
 }
 
 /**
- * Settles what these accounts have running: charges what ran, and holds the next minute, for all of them in a handful
- * of statements. Locks their balances, under which alone meters and states of sandboxes are changed; so whatever is
- * repeated, or done by two at once, finds nothing more to charge.
- * @param seen what the runtime saw just now; whoever is not in it has run no longer than is known
- * @param over those that are no longer running from this transaction on: they get their hold back
+ * Settles the running sandboxes of these accounts: charges what ran, and holds the next minute, for all of them in a
+ * handful of statements. It locks their balances, under which alone meters and states of sandboxes are changed; so a
+ * call that is repeated, or made twice at once, finds nothing more to charge.
+ * @param seen what the runtime saw just now; a sandbox that is not in it has run no longer than is known
+ * @param over sandboxes that are no longer running from this transaction on: they get their hold back
  */
 export async function settleAccounts(
   tx: Transaction,

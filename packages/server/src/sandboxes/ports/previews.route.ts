@@ -161,7 +161,7 @@ function refusal({ code, status }: OperationError): string {
   return `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
-/** Cuts a connection when its port is no longer exposed to whoever has it, or its sandbox does not run. */
+/** Cuts a connection when its port is no longer exposed to the visitor, or its sandbox does not run. */
 function watch(
   services: Services,
   { sandboxId, port }: PreviewAddress,

@@ -59,7 +59,7 @@ const expose = async (body: object = {}) => (await buyer.post(`/sandboxes/${id}/
 const pathUrl = (path = '/') => `${origin}/preview/${id}/${port}${path}`
 const nameOf = () => `${port}-${id}.${DOMAIN}`
 
-/** As whoever has the name: `fetch` does not let a Host header through. */
+/** Sends a request as a visitor with the name: `fetch` does not let a Host header through. */
 async function byName(
   path: string,
   headers: Record<string, string> = {},

@@ -52,7 +52,7 @@ export async function snapshotsOf(
   return rows
 }
 
-/** How many an account keeps; the account is locked by whoever asks. */
+/** The number of snapshots that an account keeps; the caller has locked the account. */
 export async function keptSnapshots(tx: Transaction, accountId: string): Promise<number> {
   const { rows } = await tx.query<{ kept: number }>(
     `select count(*)::int as kept from sandbox_snapshot where account_id = $1 and status in ('creating', 'ready')`,

@@ -16,7 +16,7 @@ export const runCode: Handler<'runCode'> = async ({ input, resource, services, s
 
 type Language = Parameters<SandboxChannel['contexts']['create']>[2]['language']
 
-/** Those of a language's own name are always there. */
+/** Contexts with a language's own name always exist. */
 async function makeContext({ contexts }: SandboxChannel, id: string, context: string, language: Language) {
   if (context !== language) await contexts.create(id, context, { language })
 }

@@ -110,7 +110,7 @@ async function coverageOf(tx: Transaction, row: VpsRow, tokenId: string | null, 
   return tokenId === null || (await isWithinBudget(tx, { tokenId, amount, at })) ? 'covered' : 'budget'
 }
 
-/** Those that a step may be due for, the longest due first; the decision itself is made under their locks. */
+/** The VPS that a step may be due for, the longest due first; the decision itself is made under their locks. */
 async function dueVps(db: Queryable, now: Date): Promise<{ id: string }[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from vps

@@ -2,7 +2,7 @@ import type { Cycle } from '@coinrack/money/index.ts'
 import { assignments } from '../../database/columns.ts'
 import type { Queryable } from '../../database/transaction.ts'
 
-/** What was agreed and paid for a VPS. Prices in micro-USD. */
+/** The agreed terms of a VPS, and its payments. Prices in micro-USD. */
 export interface BillingRow {
   product: string
   price: bigint

@@ -104,7 +104,7 @@ describe('a year', () => {
     await goTo(service, new Date(until + 8 * DAY_MS))
     const vps = await buyer.vps(id)
     expect(vps.status).toBe('suspended')
-    // The grace begins with the suspension, not with the week in which nobody could have told.
+    // The grace begins with the suspension, not with the week in which no notice could have been sent.
     expect(Date.parse(vps.billing.delete_at!)).toBe(now() + 7 * DAY_MS)
     await buyer.credit(3_000_000n)
     await goTo(service, new Date(now() + HOUR_MS))

@@ -13,7 +13,10 @@ afterAll(async () => {
   await service.close()
 })
 
-/** An hourly VPS without auto-renew that is to have the disk of before its reinstall again; nothing of that was done yet. */
+/**
+ * An hourly VPS without auto-renew that is about to get back its disk of before the reinstall; nothing of that was done
+ * yet.
+ */
 async function restoring() {
   const buyer = await buyerOf(service, 10_000_000n)
   const id = await buyer.order({ billing_cycle: 'hourly', auto_renew: false })

@@ -14,7 +14,7 @@ import { joinStreams } from './join-streams.ts'
 
 /** The most that a person types or pastes at once; screens send nothing larger. */
 const LARGEST_MESSAGE = 1024 * 1024
-/** A connection that nobody types into is closed, as a link that nobody used. */
+/** An idle connection is closed, as an unused link is. */
 const SILENT_MS = 10 * 60_000
 const LOOK_MS = 2_000
 const GOODBYE_MS = 1_000
@@ -27,8 +27,8 @@ const GOING_AWAY = 1001
 const POLICY = 1008
 
 /**
- * The consoles of machines, for whoever has the secret of a link: the page, which can be looked at, and the websocket
- * (`/socket`), which uses the link up.
+ * The consoles of machines, for a visitor who has the secret of a link: the page, which can be looked at, and the
+ * websocket (`/socket`), which uses the link up.
  * @param lookups the share of the database in which a secret is looked up
  */
 export function registerConsole(app: FastifyInstance, services: Services, lookups: pg.Pool): Upgrade {
@@ -82,7 +82,7 @@ export function registerConsole(app: FastifyInstance, services: Services, lookup
   return { isMine: (request) => secretOf(request) !== undefined, accept }
 }
 
-/** Carries bytes both ways until one side ends, the machine may no longer be used, or nobody types. */
+/** Carries bytes both ways until one side ends, the machine may no longer be used, or nothing is typed for too long. */
 function serve(services: Services, link: ConsoleLink, client: WebSocket, machine: Duplex): void {
   const { clock, changes, log } = services
   let typedAt = clock.now().getTime()

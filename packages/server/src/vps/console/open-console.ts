@@ -11,7 +11,7 @@ export const openConsole: Handler<'openConsole'> = async ({ input, caller, db, s
   if (!['active', 'rebooting'].includes(status) || wanted !== 'running')
     throw fail(
       'service_busy',
-      // One that is being stopped is started again in the same way as one that is stopped.
+      // A VPS that is being stopped is started again in the same way as one that is stopped.
       ...stateRefusal(
         { id: vpsId, status: ['active', 'rebooting'].includes(status) ? 'stopped' : status },
         `The VPS is ${status}: a console needs one that runs`,

@@ -35,7 +35,7 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   const charged = chargeNow(plan, row, periods, at)
   const balance = await lockBalance(db, row.account_id)
   await checkBudget(db, { tokenId: caller.tokenId, amount: charged, at })
-  // Before the money: nobody is asked to pay for what there is no room for.
+  // Before the money: a charge is not asked for what there is no room for.
   await lockHost(db, row.host_id)
   if (!(await hasRoomFor(db, services, row.host_id, growthOf(plan, row)))) {
     throw noRoom('There is no room for the VPS to grow', seeOptions(id))
@@ -49,7 +49,7 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   }
   if (charged > 0n) await charge(call, row, plan, charged)
   for (const period of periods) await ratePeriod(db, id, ratedAnew(period, row, plan, at))
-  // It would be for the price of before.
+  // It would be for the previous price.
   await services.invoicing.cancelRenewal(db, services, id)
   const boot = wantedBoot(row)
   const { vcpus, memory_mb, disk_gb, price, price_hourly } = plan

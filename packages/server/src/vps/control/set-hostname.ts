@@ -8,7 +8,7 @@ import { vpsView } from '../machine/vps-view.ts'
 import { beginWork } from '../machine/work-store.ts'
 import { RECONCILE_VPS } from '../topics.ts'
 
-/** Writes down the wanted name; the reconciler tells it to the machine when there is somebody to tell. */
+/** Writes down the wanted name; the reconciler hands it to the machine once its agent answers. */
 export const setHostname: Handler<'setHostname'> = async ({ input, db, services, fail }) => {
   const id = input.service_id
   const row = await lockVps(db, id)

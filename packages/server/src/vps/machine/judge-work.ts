@@ -36,7 +36,7 @@ const failed = (error: string): Verdict => ({ status: 'failed', progress: 'Ended
 
 const ENDED_BY_SUSPENSION: readonly string[] = ['start', 'stop', 'reboot', 'reinstall']
 
-/** No failure: whoever may change the VPS changed their mind. */
+/** Not a failure: a caller with rights on the VPS changed their mind. */
 const superseded: Verdict = {
   status: 'superseded',
   progress: 'Ended',

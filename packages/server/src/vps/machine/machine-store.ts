@@ -5,7 +5,7 @@ import type { Metrics } from '../../dispatch/read-models.ts'
 
 export type VpsStatus = (typeof vpsStatuses)[number]
 
-/** What is wanted of a machine, what was observed of it, and how it is reached. */
+/** The wishes for a machine, the last observation of it, and how it is reached. */
 export interface MachineRow {
   host_id: string
   /** Hosts on which it could not be made. */

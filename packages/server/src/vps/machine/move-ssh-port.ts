@@ -9,8 +9,8 @@ import { updateMachine } from './machine-store.ts'
 import { lockVps, type VpsRow } from './vps-store.ts'
 
 /**
- * Gives another port to a machine whose port something else on the host took before its network was made. Only while
- * nobody can have connected there yet.
+ * Gives another port to a machine whose port another program of the host took before its network was made. Only while
+ * the customer cannot have connected there yet.
  * @returns whether it has another one now
  */
 export async function moveSshPort(

@@ -4,7 +4,7 @@ import type { VpsRow } from './vps-store.ts'
 /** The next step of the reconciler with one VPS. */
 export type Step =
   | { do: 'ensure' }
-  /** It was made and has ended, though nobody has had it: it is started from its disk. */
+  /** The machine was made and has ended before it was delivered: it is started from its disk. */
   | { do: 'start_again' }
   | { do: 'power'; action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset' }
   | { do: 'destroy' }

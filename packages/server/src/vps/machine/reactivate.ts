@@ -17,8 +17,9 @@ import { updateMachine } from './machine-store.ts'
 import type { VpsRow } from './vps-store.ts'
 
 /**
- * Brings a VPS back whose machine is gone: with room on the host and a place, the same where nobody has it by now, and a
- * new month that is paid from the balance at once. From now on it counts for the budget of the token that brought it back.
+ * Reactivates a VPS whose machine is gone: with room on the host and a place, the same where it is still free, and a
+ * new month that is paid from the balance at once. From now on it counts for the budget of the token that brought it
+ * back.
  * @throws OperationError `scope_missing`, `budget_exceeded`, `insufficient_balance`, `account_owes`, `capacity`
  */
 export async function beginPaidPeriod(
@@ -39,7 +40,7 @@ export async function beginPaidPeriod(
     machine: { cap: 'max_live_vps' as const, live: (tokenId: string) => liveVpsOf(db, tokenId) },
   }
   await checkBudget(db, charge)
-  // Before the money: nobody is asked to pay for what there is no room for.
+  // Before the money: a charge is not asked for what there is no room for.
   await lockHost(db, row.host_id)
   if (!(await hasRoomFor(db, services, row.host_id, row))) throw noRoom('There is no room for the VPS', [])
   const place = await allocateAddressAgain(db, services, row)

@@ -129,7 +129,8 @@ export function createVpsReconciler(
       const asked = new Set(
         rows.filter((row) => isDue(row) && isOnlyLookedAt(row)).map(({ host_id }) => host_id),
       )
-      // Those that are only looked at hold up none that wait; and of both the one that has waited longest is first.
+      // Machines that are only looked at hold up none that wait; in both groups the one that has waited longest is
+      // first.
       due = rows
         .filter((row) => isDue(row) || (!busy.has(row.id) && isOnlyLookedAt(row) && asked.has(row.host_id)))
         .sort((a, b) => Number(isSteady(a)) - Number(isSteady(b)) || lastLook(a) - lastLook(b))
@@ -255,7 +256,7 @@ async function tryToMake(services: Services, row: VpsRow, make: () => Promise<vo
   try {
     await make()
   } catch (error) {
-    // Whoever has the lease now makes it.
+    // The process that has the lease now makes it.
     if (error instanceof LeaseLostError) throw error
     services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
     const code = error instanceof DriverError ? error.code : undefined

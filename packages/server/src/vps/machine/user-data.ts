@@ -16,7 +16,7 @@ const KINDS = [
 const UNKNOWN =
   'user_data is neither #cloud-config, nor a script with #!, nor a MIME message, nor another form that cloud-init knows'
 
-/** Why cloud-init would pass over user data, and nobody would notice; undefined when it would not. */
+/** Why cloud-init would silently pass over user data; undefined when it would not. */
 export function whatIsWrong(userData: string): string | undefined {
   const bytes = userDataBytes(userData)
   if (isGzip(bytes)) return undefined

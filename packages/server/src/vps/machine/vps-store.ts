@@ -3,7 +3,7 @@ import type { Queryable, Transaction } from '../../database/transaction.ts'
 import { BILLING_COLUMNS, type BillingRow, type NewBilling } from '../billing/billing-store.ts'
 import { MACHINE_COLUMNS, type MachineRow, type NewMachine, type VpsStatus } from './machine-store.ts'
 
-/** Whose a VPS is: never changed. */
+/** The owner of a VPS: never changed. */
 interface VpsIdentity {
   id: string
   account_id: string

@@ -24,8 +24,8 @@ const MIB = 1024 ** 2
 /** A machine that answered so lately is only slow when it does not answer now. */
 const LATELY_MS = 5 * 60_000
 /**
- * Where nobody answers the machine is asked again after a while, which doubles each time: waiting for it takes time from
- * the others, and an agent may be started a little after SSH.
+ * An agent that does not answer is asked again after a while, which doubles each time: waiting for it takes time from
+ * the others, and an agent may start a little after SSH.
  */
 const PAUSES_MS = { first: STEP_S * 1000, longest: 5 * 60_000 }
 

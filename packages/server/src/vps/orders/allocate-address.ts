@@ -9,8 +9,8 @@ import type { VpsRow } from '../machine/vps-store.ts'
 import { noPlace } from './capacity.ts'
 
 /**
- * Where a machine that was gone is reached, on the host that has its disk: as before where nobody else is by now, else at
- * another address or port. Its IPv6 address was given to nobody. Under the lock of the host.
+ * Where a machine that was gone is reached, on the host that has its disk: as before where that is still free, else at
+ * another address or port. Its IPv6 address was not given to another machine. Under the lock of the host.
  * @throws OperationError `capacity` when there is none
  */
 export async function allocateAddressAgain(

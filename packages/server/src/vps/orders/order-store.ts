@@ -236,7 +236,7 @@ export const orderView = (row: Omit<OrderRow, 'auto_renew'>): z.output<typeof Or
   hostname: row.hostname,
   total: orderTotal(row),
   currency: 'USD',
-  // One that never began has no machine.
+  // An order that never began has no machine.
   service_id: row.hold_id === null ? null : row.service_id,
   invoice_id: row.invoice_id,
   failure_reason: row.failure_reason,

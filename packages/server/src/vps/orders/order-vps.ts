@@ -81,7 +81,7 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
       auto_renew: autoRenew,
     }
     if (awaiting) await setOrderAutoRenew(db, order.id, autoRenew)
-    // One that continues keeps its price.
+    // An order that continues keeps its price.
     checkPrice(call, orderTotal(order))
     const spender = spenderOf(db, order)
     if (spender) await checkBudget(db, { ...spender, amount: orderTotal(order), at: now })

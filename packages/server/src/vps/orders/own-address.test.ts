@@ -123,7 +123,7 @@ describe('plans with an address of their own', () => {
     const again = (await order()).body.service
     expect(again.ip).toBe(first.ip)
     expect((await order()).status).toBe(503)
-    // A machine with the host's address is none of these.
+    // A machine with the host's address has none of these.
     const shared = (await order('micro')).body.service
     expect(shared).toMatchObject({ ip: '127.0.0.1' })
     expect(shared.ssh_port).toBeGreaterThan(1024)

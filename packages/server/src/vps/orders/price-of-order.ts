@@ -7,7 +7,7 @@ import { checkUserData } from '../machine/user-data.ts'
 import { checkImage, checkPlan, checkPrice } from './check-order.ts'
 import { demandRoom } from './find-room.ts'
 
-/** No account has this one: a stored SSH key is nobody's. */
+/** An id that no account has, for an SSH key without an owner. */
 const NOBODY = ''
 
 export const priceOfOrder: Ordering['priceOfOrder'] = async (services, db, input) => {

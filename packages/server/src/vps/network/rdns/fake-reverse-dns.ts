@@ -1,6 +1,6 @@
 import type { ReverseDns } from '../../../platform/reverse-dns.ts'
 
-/** Reverse names that nobody sees, for tests of what stands above the port. */
+/** Reverse names that are published nowhere, for tests of the layers above the port. */
 export interface FakeReverseDns extends ReverseDns {
   /** The names that were published. */
   names: Map<string, string>

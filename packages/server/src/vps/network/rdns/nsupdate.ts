@@ -38,7 +38,7 @@ export function nsupdateReverseDns({ server, key, resolver: asked }: NsupdateOpt
         'send',
         '',
       ].join('\n')
-      // By TCP; the key comes by standard input, which nobody else on the host reads.
+      // By TCP; the key comes by standard input, which no other process of the host reads.
       await runCommand('nsupdate', ['-v', '-t', String(UPDATE_SECONDS)], {
         input,
         timeoutMs: 2 * UPDATE_SECONDS * 1_000,
@@ -49,7 +49,7 @@ export function nsupdateReverseDns({ server, key, resolver: asked }: NsupdateOpt
       const resolver = new Resolver(LOOKUP)
       if (asked) resolver.setServers([`${isIPv6(asked.host) ? `[${asked.host}]` : asked.host}:${asked.port}`])
       const isIpv6 = address.includes(':')
-      // A name that does not exist, or that nobody answers for, leads nowhere now.
+      // A name that does not exist, or that no server answers for, leads nowhere now.
       const found: string[] = await (isIpv6
         ? resolver.resolve6(hostname)
         : resolver.resolve4(hostname)
