@@ -1,4 +1,4 @@
-/** A boot as somebody does it who has the command line and nothing else: what the service's own is compared with. */
+/** A boot as an operator with nothing but the command line does it: the service's own boot is compared with it. */
 import { spawn } from 'node:child_process'
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -7,11 +7,10 @@ import { freePort } from '@coinrack/host/free-port.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 
 /*
- * Processor time per authenticated `GET /services/{id}` of the whole service (started as an operator starts it),
- * beside a bare node:http handler that returns the same bytes from memory. `npm run bench:read`
- *
- * Both are asked the same number of times over the same number of kept-alive connections, in alternating rounds;
- * what counts is what the answering process used, from /proc/<pid>/stat, less what it uses in that time when nobody asks.
+ * Processor time per authenticated `GET /services/{id}` of the whole service (started as an operator starts it), beside
+ * a bare node:http handler that returns the same bytes from memory: `npm run bench:read`. Both are asked the same
+ * number of times over the same number of kept-alive connections, in alternating rounds. The figure is the answering
+ * process's use, from /proc/<pid>/stat, less what it uses in the same time when idle.
  */
 
 const REQUESTS = 20_000
@@ -39,7 +38,7 @@ interface Target {
   headers: Record<string, string>
 }
 
-/** Ticks per second of a process that nobody asks anything: watchers and reconcilers. */
+/** Ticks per second of an idle process: watchers and reconcilers. */
 async function measureIdle({ pid }: Target): Promise<number> {
   const before = await cpuTicks(pid)
   await sleep(IDLE_SECONDS * 1000)

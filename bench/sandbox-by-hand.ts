@@ -1,4 +1,4 @@
-/** First outputs that somebody gets who has the command lines and nothing else: what the service's own are compared with. */
+/** First outputs as an operator with nothing but the command lines gets them: the service's own are compared with them. */
 import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -59,7 +59,7 @@ async function repeat(times: number, work: () => Promise<number>): Promise<numbe
   return taken
 }
 
-/** Works with a service that has real sandboxes of its own, as somebody who has money there. */
+/** Works with a service that has real sandboxes of its own, as a customer with money there. */
 async function withService(pool: number, work: (customer: Client, dataFolder: string) => Promise<void>) {
   const service = await startService({
     COINRACK_SANDBOXES: 'true',

@@ -159,7 +159,7 @@ cluster: {enabled: true, server_address: "$NET.0.$n:8443", cluster_token: $token
 YAML
   done
   say "$MEMBERS members"
-  for n in $(seq "$MEMBERS"); do incus storage create cow btrfs size=20GiB --target "node$n" -q; done
+  for n in $(seq "$MEMBERS"); do incus storage create cow btrfs size=100GiB --target "node$n" -q; done
   incus storage create cow btrfs -q
   incus project create coinrack -q -c features.networks=false -c features.images=true -c features.profiles=true \
     -c features.storage.volumes=true

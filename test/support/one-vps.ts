@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeSshKey, runInGuest, sshArguments } from '@coinrack/cli/ssh.ts'
+import { makeSshKey, runInGuest, type SshKey, sshArguments } from '@coinrack/cli/ssh.ts'
 import { DEFAULT_PARENT, groupFolders } from '@coinrack/compute/machine/control-groups/control-groups.ts'
 import { networkTraces } from '@coinrack/compute/network/testing.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
@@ -37,19 +37,24 @@ export async function orderVps(
     customer,
     id,
     guests: () => guestsOf(id),
-    async inside(command) {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          const { ssh } = await customer.getVpsStatus({ service_id: id, reveal: false })
-          return (await runInGuest(await sshArguments(folder, key, ssh), command)).trim()
-        } catch (error) {
-          if (attempt === TRIES) throw error
-          await sleep(1_000)
-        }
-      }
-    },
+    inside: insideOf(customer, id, folder, key),
   }
 }
+
+/** Runs commands inside by the key, with the host verified, however long the machine takes to answer. */
+export const insideOf =
+  (customer: Client, id: string, folder: string, key: SshKey) =>
+  async (command: string): Promise<string> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { ssh } = await customer.getVpsStatus({ service_id: id, reveal: false })
+        return (await runInGuest(await sshArguments(folder, key, ssh), command)).trim()
+      } catch (error) {
+        if (attempt === TRIES) throw error
+        await sleep(1_000)
+      }
+    }
+  }
 
 /** Runs a command inside by the root password, with the host verified. */
 export async function byPassword(

@@ -11,7 +11,7 @@ export interface Command {
   run(args: string[], options: Record<string, string>): Promise<string>
 }
 
-/** The command cannot be done, and whoever called it is told why. */
+/** The command cannot be done, and its caller is told why. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
 }

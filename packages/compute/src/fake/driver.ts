@@ -60,14 +60,14 @@ export interface FakeMachine {
   isFirstBootComplete: boolean
   /** It was started with its rescue system. */
   runsRescue: boolean
-  /** What it is observed to have used; a test changes it. */
+  /** The usage that it is observed to have; a test changes it. */
   metrics?: VpsMetrics
   /** How often it was started. */
   starts: number
   boot?: number
   network: NetworkPolicy
   networkApplications: number
-  /** What the next start takes over, and what the last one took. */
+  /** The change that the next start takes over, or that the last one took. */
   change?: { waiting: boolean; wanted: BootChange }
   /** The password hash and the name inside. */
   inside: BootChange
@@ -78,7 +78,7 @@ export interface FakeDriver extends VpsDriver {
   readonly machines: ReadonlyMap<string, FakeMachine>
   /** Every call that changes whether a machine is or runs, in order, as `ensure vps_...` or `stop vps_...`. */
   readonly calls: readonly string[]
-  /** What `inventory` says in place of what is so. */
+  /** Overrides the answer of `inventory`. */
   said: Partial<HostInventory>
   /** Ends the boot of a `slow-boot` machine. */
   finishBoot(id: string): void

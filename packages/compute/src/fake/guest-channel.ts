@@ -17,7 +17,7 @@ import type { FakeDriver } from './driver.ts'
 export interface FakeGuestChannel extends GuestChannel {
   /** Ends the agent of a machine, or starts it again. */
   silence(id: string, isGone: boolean): void
-  /** What the kernel of a machine says from now on; it says nothing before. */
+  /** Sets the counters of a machine's kernel from now on; it has none before. */
   setUsage(id: string, usage: GuestUsage): void
   /** The folder that stands for the machine's root. */
   rootOf(id: string): string

@@ -51,7 +51,7 @@ export function codeCommand(language: CodeLanguage, before: string[], code: stri
   return ['/bin/bash', '-c', [...quiet, `eval ${quote(code)}`].join('\n')]
 }
 
-/** Of a language that says nothing, nothing. */
+/** No output for a language without one. */
 export function readReport(text: string): Pick<TaskEnd, 'results' | 'error'> {
   return text === '' ? { results: [] } : JSON.parse(text)
 }

@@ -126,7 +126,7 @@ function changesIn(folder: string, recursive: boolean, signal: AbortSignal): Asy
   })()
 }
 
-/** What this host says of a path becomes what a sandbox says. */
+/** Turns an error of this host about a path into the one that a sandbox gives. */
 async function refused<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -36,9 +36,9 @@ export interface FakeRuntimeOptions {
 export interface FakeSandbox {
   spec: SandboxSpec
   state: 'running' | 'paused' | 'ended'
-  /** Of the runs that are over. */
+  /** Milliseconds of the runs that are over. */
   ranMs: number
-  /** Of this run. */
+  /** The start of the current run. */
   startedAt: Date
   network: SandboxNetwork
   reason?: string
@@ -54,7 +54,7 @@ export interface FakeRuntime extends SandboxRuntime {
   follow(inside: FakeInside): void
 }
 
-/** What a channel does with its half of a sandbox. */
+/** The half of a sandbox that a channel works with. */
 export interface FakeInside {
   pause(id: string): void
   resume(id: string): void
@@ -122,7 +122,7 @@ export function createFakeRuntime(options: FakeRuntimeOptions): FakeRuntime {
     return structuredClone(network)
   }
 
-  /** What the template is to be copied from, when that is a snapshot. */
+  /** The source that the template is copied from, when that is a snapshot. */
   const originOf = (spec: SandboxSpec) => {
     const snapshot = kept.get(spec.template)
     if (snapshot) {

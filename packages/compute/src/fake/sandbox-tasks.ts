@@ -20,7 +20,7 @@ export interface FakeContext {
   ran: string[]
 }
 
-/** What a read that waits for the end does not wait for any longer. */
+/** A read that waits for the end waits no longer than for so much output. */
 const READ_BYTES = 256 * 1024
 
 interface Inside {

@@ -10,12 +10,12 @@ import { demandFeature, type FakeDriver } from './driver.ts'
 
 interface State {
   file: string
-  /** Of the program that runs; undefined when none does. */
+  /** The program that runs; undefined when none does. */
   program: number | undefined
 }
 
 export interface FakeSnapshots extends VpsSnapshots {
-  /** What is inside a machine now. */
+  /** The current state inside a machine. */
   stateOf(id: string): State
   damage(id: string, snapshotId: string): void
   /** Every call that changes something, in order. */

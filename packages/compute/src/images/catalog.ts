@@ -1,6 +1,6 @@
 import type { OsImage } from '../ports/vps-driver.ts'
 
-/** One that is built here, from Debian's packages. */
+/** An image that is built here, from Debian's packages. */
 export interface DebianImage extends OsImage {
   /** Debian's name of the release. */
   suite: string

@@ -2,7 +2,7 @@ import type { ImageStatus } from '../ports/vps-driver.ts'
 import { addedDisk, listAddedImages } from './added/added-store.ts'
 import type { ImageStore } from './image-store.ts'
 
-/** What the disk of a machine is made over. */
+/** The disk image that the disk of a machine is made over. */
 export interface DiskImage {
   /** Names the content for ever. */
   name: string
@@ -13,7 +13,7 @@ export interface DiskImage {
   mbr?: string
 }
 
-/** One that was built here: it makes itself a machine by our seed, and can be cloned. */
+/** An image that was built here: it makes itself a machine by our seed, and can be cloned. */
 export interface OwnImage extends DiskImage {
   mbr: string
 }

@@ -7,13 +7,13 @@ import type { DebianMirror } from './debian-mirror.ts'
 /** Everything that an image is made from, except what Debian publishes on that day. */
 export interface Recipe {
   slug: string
-  /** Of everything in the recipe; a change of any part makes another image. */
+  /** The hash of everything in the recipe; a change of any part makes another image. */
   hash: string
   /** The command that makes the folder `out`, as root. */
   command(mirror: DebianMirror, out: string): string[]
 }
 
-/** What an image store builds. */
+/** The recipes that an image store builds. */
 export interface RecipeBook {
   /** In the order in which they are built. */
   slugs: readonly string[]
@@ -21,7 +21,7 @@ export interface RecipeBook {
   read(slug: string): Promise<Recipe>
 }
 
-/** Of the operating systems of the catalog. */
+/** The recipes of the operating systems of the catalog. */
 export const osRecipes: RecipeBook = {
   slugs: osImages.map(({ slug }) => slug),
   read: (slug) => readRecipe(osImages.find((image) => image.slug === slug)!),
@@ -31,7 +31,7 @@ const BUILD_SCRIPT = join(import.meta.dirname, 'build-image.sh')
 /** Laid over the installed system, file by file. */
 export const ROOTFS = join(import.meta.dirname, 'rootfs')
 
-/** What a small cloud image is expected to have, beyond the essential packages. */
+/** The packages that a small cloud image is expected to have, beyond the essential ones. */
 const PACKAGES = [
   'systemd-sysv',
   'systemd-timesyncd',

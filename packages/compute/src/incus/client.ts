@@ -60,7 +60,7 @@ const TIMEOUT_MS = 12_000
 const OPERATION_MS = 10 * 60_000
 /** One wait for an operation ends after this long, and another begins. */
 const WAIT_SECONDS = 5
-/** What a member says while it has no leader or comes up; another one, or the next moment, may do better. */
+/** The message of a member that has no leader or is coming up; another member, or a later call, may do better. */
 const NOT_READY =
   /isn't ready yet|shutting down|no available .*leader|Failed to begin transaction|context deadline exceeded/i
 const RETRY_MS = 250
@@ -185,7 +185,7 @@ export function createIncusClient(options: IncusClientOptions) {
   return {
     members,
 
-    /** What is at the path, and its ETag. Throws IncusError, IncusUnreachableError. */
+    /** Returns the value at the path, and its ETag. Throws IncusError, IncusUnreachableError. */
     async get<T>(path: string, call: CallOptions = {}): Promise<{ value: T; etag: string | undefined }> {
       const { text, headers } = await ask('GET', path, call)
       return { value: parse(text).metadata as T, etag: headers.etag as string | undefined }
@@ -200,8 +200,9 @@ export function createIncusClient(options: IncusClientOptions) {
     },
 
     /**
-     * Makes a change and waits until it is made. @returns what the operation says of itself, where there is one
-     * Throws IncusError when it was refused or failed, and IncusUnreachableError when nobody knows.
+     * Makes a change and waits until it is made. Throws IncusError when it was refused or failed, and
+     * IncusUnreachableError when that is unknown.
+     * @returns the operation, where there is one
      */
     async change(
       method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
@@ -228,7 +229,7 @@ function parse(text: string): Answer {
   }
 }
 
-/** What the answer refuses. Waiting for an operation that failed is answered with status 200, and the error in it. */
+/** The refusal in an answer. Waiting for an operation that failed is answered with status 200, and the error in it. */
 function refusalOf({ status, text }: { status: number; text: string }): IncusError | undefined {
   if (status < 400 && !text.startsWith('{"type":"error"')) return undefined
   const { error, error_code } = parse(text)

@@ -136,7 +136,10 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
     await setState(id, { action: 'stop', timeout: GRACE_SECONDS }).catch(() => forceStop(id))
   }
 
-  /** What was begun and never finished is removed, unless somebody is at it now. @returns whether it is gone */
+  /**
+   * Removes an instance that was begun and never finished, unless an operation works on it now.
+   * @returns whether it is gone
+   */
   const removeUnfinished = async (id: string): Promise<boolean> => {
     const { value } = await client.get<Record<string, { resources: Record<string, string[]> | null }[]>>(
       '/1.0/operations',

@@ -10,7 +10,7 @@ const TIMEOUT_SECONDS = 3
 export async function hasHostKey({ host, port }: SshAddress, publicKey: string): Promise<boolean> {
   const [type, key] = publicKey.split(' ')
   const args = ['-T', String(TIMEOUT_SECONDS), '-p', String(port), '-t', 'ed25519', host]
-  // It ends with an error when nobody answers.
+  // It ends with an error when no server answers.
   const { stdout } = await runCommand('ssh-keyscan', args).catch(() => ({ stdout: '' }))
   return stdout.split('\n').some((line) => line.endsWith(` ${type} ${key}`))
 }

@@ -8,7 +8,7 @@ import type { VpsObservation, VpsSpec } from '../ports/vps-driver.ts'
  * with `user.coinrack.`: the service's own files and database play no part.
  */
 
-/** What Incus says of an instance, as far as it is used here. */
+/** An instance as Incus describes it, as far as it is used here. */
 export interface Instance {
   name: string
   /** `Error` is said of one whose member does not answer. */
@@ -55,7 +55,7 @@ export const KEY = {
   sshHostKey: 'user.coinrack.ssh-host-key',
 } as const
 
-/** What Incus hands to the guest as user data, on a volume that it makes at each start. */
+/** The user data that Incus hands to the guest, on a volume that it makes at each start. */
 const USER_DATA = 'cloud-init.user-data'
 /** The first line of user data that is a seed. */
 const SEED_MARK = '#coinrack-seed'
@@ -149,7 +149,7 @@ export function instanceOf(
   }
 }
 
-/** What an instance has to be changed to while it does not run, so that its next start is by this spec. */
+/** The changes to a stopped instance that make its next start follow this spec. */
 export function adjusted(instance: Instance, spec: VpsSpec, { pool, network }: InstanceOptions) {
   const { root, eth0 } = instance.devices
   const haveGb = Number(/^(\d+)GiB$/.exec(root?.size ?? '')?.[1] ?? 0)
@@ -172,11 +172,11 @@ export const isMade = ({ config, status }: Instance): boolean =>
 
 export const isBooted = ({ config }: Instance): boolean => config[KEY.booted] !== undefined
 
-/** Whether a machine that answers has taken over the last change at boot, which nobody has noted yet. */
+/** Whether a machine that answers has taken over the last change at boot, and that is not noted yet. */
 export const isChangeTaken = ({ config, last_used_at }: Instance): boolean =>
   config[KEY.change] === 'waiting' && config[KEY.changeSince] !== last_used_at
 
-/** What the port says of an instance, but for the answer of its SSH server and its metrics. */
+/** The observation of an instance, without the answer of its SSH server and without its metrics. */
 export function stateOf(instance: Instance, now: Date): Omit<VpsObservation, 'sshReady' | 'metrics'> {
   const { config, status } = instance
   const boot = config[KEY.boot]

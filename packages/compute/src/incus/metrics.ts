@@ -2,7 +2,7 @@ import type { VpsMetrics } from '../ports/vps-driver.ts'
 import type { IncusClient } from './client.ts'
 
 /*
- * What machines use, as their member counts it outside of them: one question for all machines of a member
+ * The usage of machines as their member counts it from outside: one question for all machines of a member
  * (https://linuxcontainers.org/incus/docs/main/reference/provided_metrics/).
  */
 
@@ -69,7 +69,7 @@ function add(
 }
 
 export interface Metrics {
-  /** Of the instance of this name; undefined when its member does not say. */
+  /** The usage of the instance of this name; undefined when its member does not report it. */
   of(name: string): Promise<VpsMetrics | undefined>
 }
 

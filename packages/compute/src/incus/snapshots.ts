@@ -71,7 +71,7 @@ export function createIncusSnapshots(client: IncusClient): VpsSnapshots {
           .catch((error) => {
             throw error instanceof IncusError ? asDriverError(error) : error
           })
-        // Incus brings back the configuration of then as well; what the machine is called and owes stays as it was.
+        // Incus brings back the old configuration as well; the keys of the service stay as they were.
         const ours = Object.fromEntries(Object.values(KEY).map((key) => [key, before.config[key] ?? '']))
         await client.change('PATCH', pathOf(id), { body: { config: ours } })
       }),

@@ -23,14 +23,21 @@ export const labNetwork = {
   resolver: '10.77.0.254',
 }
 
+/** The files by which a client is let in, under the names that they have in the file of a cluster. */
+export const labFiles = () => ({
+  certificate: join(folder, 'client.crt'),
+  key: join(folder, 'client.key'),
+  cluster_certificate: join(folder, 'cluster.crt'),
+})
+
 export function labClient(): IncusClient {
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const files = labFiles()
   return createIncusClient({
     members: MEMBERS.map((name, index) => ({ name, url: `https://10.77.0.${index + 1}:8443` })),
     project: 'coinrack',
-    certificate: read('client.crt'),
-    key: read('client.key'),
-    clusterCertificate: read('cluster.crt'),
+    certificate: readFileSync(files.certificate, 'utf8'),
+    key: readFileSync(files.key, 'utf8'),
+    clusterCertificate: readFileSync(files.cluster_certificate, 'utf8'),
   })
 }
 

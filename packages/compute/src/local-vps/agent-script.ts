@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { type AgentOptions, askAgent, runInGuest } from './guest-agent.ts'
 
 /*
- * Scripts of ours in a machine that nobody else talks to yet: a template, or a clone before it is its owner's.
+ * Scripts of ours in a machine that only the service talks to yet: a template, or a clone before it is delivered.
  */
 
 const ENVIRONMENT = [

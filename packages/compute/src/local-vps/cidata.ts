@@ -9,10 +9,10 @@ import { isGzip, userDataBytes } from '../ports/user-data.ts'
 import type { VpsSpec } from '../ports/vps-driver.ts'
 
 /*
- * How an image of somebody else becomes one particular machine: cloud-init, which every distribution's cloud image has,
- * looks for a volume named `cidata` (its data source NoCloud). The volume is attached at every boot and never changes:
- * it says who the machine is, and has the owner's user data. It also brings the program of our own images' first boot,
- * which finds our seed, takes it over and wipes it. So secrets are in seeds alone, as with our own images.
+ * How a foreign image becomes one particular machine: cloud-init, which every distribution's cloud image has, looks for
+ * a volume named `cidata` (its data source NoCloud). The volume is attached at every boot and never changes: it says
+ * who the machine is, and has the owner's user data. It also brings the program of our own images' first boot, which
+ * finds our seed, takes it over and wipes it. So secrets are in seeds alone, as with our own images.
  */
 
 export type CidataFiles = Record<'meta-data' | 'user-data' | 'network-config', string>
@@ -21,7 +21,7 @@ type Identity = Pick<VpsSpec, 'id' | 'hostname' | 'addresses' | 'userData'>
 
 const FIRST_BOOT = join(ROOTFS, 'usr/lib/coinrack/first-boot')
 
-/** What the first boot made is left alone, as in our own images; user data comes after it, and may say otherwise. */
+/** Settings that keep what the first boot made, as in our own images; user data comes after it, and may say otherwise. */
 const DEFAULTS = {
   users: [],
   disable_root: false,
@@ -33,7 +33,7 @@ const DEFAULTS = {
   manage_etc_hosts: false,
 }
 
-/** What cloud-init reads. JSON is YAML too, and quotes whatever there is. */
+/** The files that cloud-init reads. JSON is YAML too, and quotes every value. */
 export async function cidataFiles({ id, hostname, addresses, userData }: Identity): Promise<CidataFiles> {
   const identity = { 'instance-id': id, 'local-hostname': hostname }
   return {

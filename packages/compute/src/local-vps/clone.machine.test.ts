@@ -19,7 +19,10 @@ import {
   secretsOf,
 } from './testing-clones.ts'
 
-/** What systemd keeps going, without what a first boot alone runs, and the clock, which a timer starts some time after a boot. */
+/**
+ * The units that systemd keeps active, without those of a first boot alone, and without the clock, which a timer starts
+ * some time after a boot.
+ */
 const UNITS = `systemctl list-units --state=active --type=service,socket,timer --plain --no-legend |
   cut -d' ' -f1 | grep -v -e systemd-timesyncd.service -e systemd-machine-id-commit -e ^user -e ^coinrack | sort`
 
@@ -295,7 +298,7 @@ async function untilBooted(access: SshAccess, bootId: string): Promise<void> {
   }
 }
 
-/** Connects as soon as a socket is there and somebody listens to it. */
+/** Connects as soon as a socket exists and a program listens to it. */
 async function firstAt(path: string): Promise<Socket> {
   for (;;) {
     const socket = connect(path)

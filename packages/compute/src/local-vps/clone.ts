@@ -93,7 +93,7 @@ async function layOut(
   await rm(part)
 }
 
-/** The template's state as a file of this clone alone, which nobody else can reach by a name. */
+/** Opens the template's state as a file of this clone alone, which no other process can reach by a name. */
 async function openState({ state: path }: Machine, state: Buffer): Promise<FileHandle> {
   await writeFile(path, state, { mode: 0o600 })
   const file = await open(path)

@@ -69,19 +69,19 @@ export interface QemuDriverOptions
   cacheFolder: string
   /** Needed when the caller is root: who tries hardware out. Guests are run by users of their own. */
   user: RunAs | undefined
-  /** Of guests. Default: `defaultUserIds`. */
+  /** The user ids for guests. Default: `defaultUserIds`. */
   userIds?: UserIds
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
   /** The control group that holds those of machines. Default: `DEFAULT_PARENT`. */
   controlGroup?: string
-  /** What each machine may do with the host's disk. Default: `defaultDiskLimits`. */
+  /** The limits of each machine on the host's disk. Default: `defaultDiskLimits`. */
   diskLimits?: DiskLimits
   /** How many times the host's disk is promised to machines. Default 1. */
   diskOvercommit?: number
   /** How long a guest may take to shut down before its power is cut. Default one minute. */
   stopTimeoutMs?: number
-  /** What no machine may reach. Default: `defaultEgress`. */
+  /** The targets that no machine may reach. Default: `defaultEgress`. */
   egress?: EgressPolicy
   /** How machines' own addresses come to this host. Default: they are routed to it. */
   addressRouting?: AddressRouting
@@ -97,7 +97,7 @@ export interface QemuDriver extends VpsDriver, Pick<MachineMaker, 'keepTemplate'
 
 /** A first boot writes to the serial port every few seconds, also on a busy host. */
 const HUNG_AFTER_MS = 60_000
-/** One of somebody else's image may keep silent for long. */
+/** A machine from a foreign image may keep silent for long. */
 const FOREIGN_HUNG_AFTER_MS = 5 * 60_000
 
 /**

@@ -7,9 +7,9 @@ import { createServer, type Socket } from 'node:net'
  */
 
 export interface FakeAgent {
-  /** What it says instead of the answer to a command of this name; undefined says nothing. */
+  /** The answer that it gives in place of the true one to a command of this name; undefined gives none. */
   lies: Map<string, string | Buffer | undefined>
-  /** Said as soon as somebody talks to it. */
+  /** Sent as soon as a client connects. */
   greeting: Buffer | undefined
   /** How many talked to it at the same moment, at most. */
   mostTalkers(): number

@@ -12,7 +12,7 @@ import { GuestError } from '../ports/guest-channel.ts'
 
 const MARK = 0xff
 const NEWLINE = 0x0a
-/** Of one answer: both outputs at their limit in base64, and room for the rest. */
+/** The limit of one answer: both outputs at their limit in base64, and room for the rest. */
 const ANSWER_BYTES = 4 * 1024 * 1024
 const SYNC_MS = 5_000
 const ANSWER_MS = 10_000
@@ -146,7 +146,7 @@ async function within(
   }
 }
 
-/** What the agent says, line by line; nobody can make it hold more than one answer in memory. */
+/** The agent's answers, line by line; never more than one answer is held in memory. */
 function answersOf(socket: Socket) {
   let kept: Buffer[] = []
   let size = 0

@@ -18,7 +18,7 @@ import {
 } from './guest-scripts.ts'
 
 export interface GuestChannelOptions {
-  /** As of the driver. */
+  /** The data folder of the driver. */
   dataFolder: string
   random: { bytes(length: number): Uint8Array }
 }
@@ -28,7 +28,7 @@ const SCRIPT_MS = 30_000
 /** From the end of a command's time: it is asked to end, killed a second later, and its output fetched. */
 const ENDING_MS = 3_000
 const READ_PIECE_BYTES = OUTPUT_BYTES
-/** Of a file of the kernel: what is read of it stands at its beginning. */
+/** The figures in a file of the kernel stand at its beginning. */
 const USAGE_BYTES = 4096
 /** A guest that is slow gives less at once, rather than late. */
 const READ_MS = 35_000

@@ -1,8 +1,9 @@
 import { OUTPUT_BYTES } from '../ports/guest-channel.ts'
 
 /*
- * What runs inside the guest, as `/bin/sh -c SCRIPT coinrack ARGUMENTS`. A guest belongs to its owner: of programs only
- * those of Debian's essential packages are used. Exit code 65 says that a file is refused, and why on standard error.
+ * Scripts that run inside the guest, as `/bin/sh -c SCRIPT coinrack ARGUMENTS`. A guest belongs to its owner: only
+ * programs of Debian's essential packages are used. Exit code 65 says that a file is refused, and standard error says
+ * why.
  */
 
 export const REFUSED = 65

@@ -4,7 +4,7 @@ import { hostCapacity, listMachines } from '../machine/host-capacity.ts'
 import type { MachineNetworks } from '../network/machine-networks.ts'
 import type { HostInventory } from '../ports/vps-driver.ts'
 
-/** What this host is and has. */
+/** The inventory of this host. */
 export async function hostInventory({
   dataFolder,
   machines,

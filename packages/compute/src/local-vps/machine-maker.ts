@@ -33,7 +33,7 @@ export interface MachineMakerOptions {
   dataFolder: string
   baseImages: string
   images: Pick<DiskImages, 'get'>
-  /** Who runs templates, which are nobody's machines. */
+  /** The user who runs templates, which belong to no customer. */
   user: RunAs | undefined
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
@@ -51,11 +51,11 @@ export interface MachineMakerOptions {
     record: MachineRecord,
     isClone: boolean,
   ): Promise<Pick<StartOptions, 'network' | 'within' | 'limits' | 'user' | 'jail'>>
-  /** Who runs the machine. */
+  /** The user who runs the machine. */
   userOf(machine: Machine): Promise<RunAs | undefined>
 }
 
-/** What templates are told apart by, of a machine. */
+/** The properties of a machine that decide which template it comes from. */
 export type MachineShape = Pick<VpsSpec, 'image' | 'vcpus' | 'memoryMb'>
 
 /** A first login comes before it. */
@@ -70,8 +70,8 @@ export interface MachineMaker {
   /** Makes what there is not yet of it: a clone that runs afterwards, or a disk. A clone that fails becomes a disk. */
   make(machine: Machine, spec: VpsSpec): Promise<void>
   /**
-   * Builds the template of such machines, when machines are cloned here and there is none that lasts for a while.
-   * Templates expire: call it now and then for those that must be there before the first order.
+   * Builds the template of such machines, when machines are cloned here and no present one lasts for a while. Templates
+   * expire: call it now and then for those that must exist before the first order.
    */
   keepTemplate(shape: MachineShape): Promise<void>
 }
@@ -88,7 +88,7 @@ export function createMachineMaker(options: MachineMakerOptions): MachineMaker {
     log,
   })
 
-  /** Of a rush, some are ready soon rather than all late: a clone in the making keeps a processor busy. */
+  /** In a rush some machines are ready soon rather than all late: a clone in the making keeps a processor busy. */
   const making = pLimit(availableParallelism())
   const resting = pLimit(1)
 

@@ -4,7 +4,7 @@ import type { NetworkSpec } from '../network/machine-networks.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 import { listenAddress } from './ssh-address.ts'
 
-/** What a machine's network is to be, from what is kept of the machine. */
+/** The network that a machine is to have, from the stored facts about the machine. */
 export async function networkSpecOf(
   machine: Machine,
   { sshAddress, addresses }: MachineRecord,

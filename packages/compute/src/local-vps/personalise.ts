@@ -78,11 +78,11 @@ export interface Facts {
   randomUuid(): string
 }
 
-/** What PERSONALISE is started with in one clone. */
+/** The arguments and the input of PERSONALISE in one clone. */
 export function personalInput(facts: Facts): { args: string[]; input: Buffer } {
   const { id, diskGb, personality, now, randomBytes, randomUuid } = facts
   const sectors = (diskGb * GIB) / SECTOR
-  // Whoever sends user data waits for what it does.
+  // A customer who sends user data waits for its effect.
   const restSeconds = personality.userData === undefined ? REST_AT_LATEST_SECONDS : 0
   const machineId = `${randomUuid().replaceAll('-', '')}\n`
   const files = [

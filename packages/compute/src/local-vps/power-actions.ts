@@ -4,7 +4,10 @@ import type { PowerAction } from '../ports/vps-driver.ts'
 
 type Act = (machine: Machine, boot?: number) => Promise<void>
 
-/** What each action does with a machine. A boot that starts QEMU has its number before it begins: what is off is started in any case. */
+/**
+ * The effects of each action on a machine. A boot that starts QEMU is given its number before it begins: a machine that
+ * is off is started in any case.
+ */
 export function powerActions(options: {
   start(machine: Machine): Promise<void>
   stopTimeoutMs: number

@@ -10,9 +10,9 @@ import { guestUplink } from './guest-uplink.ts'
 
 /** Room for some packages and logs. */
 const DISK_GB = 4
-/** What repairs a system of somebody else's image, in which nothing is ours. */
+/** The image that repairs a foreign system, in which nothing is ours. */
 const FOR_FOREIGN = 'debian-13'
-/** Whoever logs in shall see where. */
+/** The name that shows a user who logs in where they are. */
 const HOSTNAME = 'rescue'
 
 export interface RescueOptions {

@@ -8,7 +8,7 @@ import { giveFolder, makeFolder } from '../machine/machine-users.ts'
 import { makeVpsId } from '../testing.ts'
 import { createQemuRetainedDisks } from './retained-disks.ts'
 
-/** Of nobody else, and of no other run of these tests. */
+/** Used by no other program, and by no other run of these tests. */
 const number = 2_020_000_000 + (process.pid % 100_000)
 const owner = { uid: number, gid: number, groups: [] }
 

@@ -18,10 +18,10 @@ import { DriverError } from '../ports/vps-driver.ts'
 import { freezeFileSystems } from './file-systems.ts'
 import { changeSnapshot, isSound, tagsIn } from './snapshot-disk.ts'
 
-/** A disk of somebody else's image is kept with what its cloud-init looks for at every boot. */
+/** A retained disk of a foreign image comes with the volume that its cloud-init looks for at every boot. */
 type Files = Record<'folder' | 'disk' | 'cidata' | 'record', string>
 
-/** What is known of a retained disk beside it. */
+/** The facts that lie beside a retained disk. */
 interface Kept extends SnapshotTaken {
   record: MachineRecord
 }
@@ -51,8 +51,8 @@ export function createQemuRetainedDisks(options: QemuRetainedDisksOptions): Reta
   }
 
   /**
-   * Whoever reads a disk that its owner wrote reads it as the machine's user, who reaches it for that long alone: once the
-   * machine is gone, another one may have its user.
+   * A disk that its owner wrote is read as the machine's user, who can reach it for that long alone: once the machine
+   * is gone, another one may have its user.
    */
   const asOwner = async <T>(id: string, disk: string, task: (owner: RunAs | undefined) => Promise<T>) => {
     const owner = await userOf(machineAt(machines, id))

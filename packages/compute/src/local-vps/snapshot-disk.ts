@@ -93,5 +93,5 @@ export async function isSound(disk: string, user: RunAs | undefined): Promise<bo
   }
 }
 
-/** Space that nothing uses, which a kill in the middle of a write leaves behind, harms nobody. */
+/** Unused space that a kill in the middle of a write leaves behind does no harm. */
 const ONLY_LEAKS = 3

@@ -10,13 +10,13 @@ import { DriverError } from '../ports/vps-driver.ts'
 import { freezeFileSystems, setGuestTime, thawFileSystems } from './file-systems.ts'
 import { changeSnapshot, isSound, runSnapshotJob, settleJobs, tagsIn, withPatience } from './snapshot-disk.ts'
 
-/** What is known of a snapshot beside the disk that holds it. It is written last and removed first. */
+/** The facts about a snapshot that lie beside its disk. They are written last and removed first. */
 interface Kept extends SnapshotTaken {
-  /** Of QEMU, when the memory was kept: it fits only into the machine that it came from. */
+  /** QEMU's arguments, when the memory was kept: it fits only into the machine that it came from. */
   args?: string[]
 }
 
-/** Of a restore: what there was before, until the restore has succeeded. */
+/** The state before a restore, until the restore has succeeded. */
 const GUARD = 'guard'
 /** Says that file systems were told to hold still, and by whom they have to be released. */
 const FROZEN = 'frozen'
@@ -25,7 +25,7 @@ const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
 export interface QemuSnapshotsOptions {
-  /** Who runs the machine, and works on its disk. */
+  /** The user who runs the machine, and works on its disk. */
   userOf(machine: Machine): Promise<RunAs | undefined>
   clock: { now(): Date }
   /** The machine, or `machine_unknown`. */
@@ -234,7 +234,7 @@ async function readKept(machine: Machine, id: string): Promise<Kept | undefined>
   return (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Kept) : undefined
 }
 
-/** Of the running QEMU, as it is started without anything of a template. */
+/** The arguments of the running QEMU, as it is started without a template. */
 async function argumentsOf(pid: number): Promise<string[]> {
   return withoutTemplate((await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(1, -1))
 }

@@ -4,7 +4,7 @@ import { areAddresses } from '../network/own-addresses.ts'
 import { type BootChange, DriverError, type VpsSpec } from '../ports/vps-driver.ts'
 
 const HOSTNAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
-/** What may stand in a line of /etc/shadow. */
+/** The form of a hash that may stand in a line of /etc/shadow. */
 const PASSWORD_HASH = /^\$6\$[a-zA-Z0-9./$=]+$/
 const MIN_MEMORY_MB = 256
 const MAX_USER_DATA_BYTES = 64 * 1024

@@ -3,15 +3,15 @@ import { answersSsh } from '@coinrack/host/answers-ssh.ts'
 import { isFirstBootPending, type Machine } from '../machine/machine.ts'
 import type { SshAddress } from '../ports/vps-driver.ts'
 
-/** What our images write to the serial port once their SSH server runs. */
+/** The line that our images write to the serial port once their SSH server runs. */
 const SAYS_UP = 'coinrack: ssh is up'
 /** A machine that its owner has changed may not say it: such a one is tried at this pace. */
 const BLIND_TRY_MS = 10_000
 
 /**
- * Remembers of each machine whether an SSH server has answered since it was started. Every try is a connection that
- * the guest must serve, also one that was given up before it came up: so the watch knocks when it hears that
- * somebody is in, and never again after an answer.
+ * Remembers of each machine whether an SSH server has answered since it was started. Every try is a connection that the
+ * guest must serve, also one that was given up before it came up: so the watch knocks when the serial line says that
+ * SSH is up, and never again after an answer.
  */
 export function sshWatch(clock: { now(): Date }) {
   const answered = new Map<string, number>()

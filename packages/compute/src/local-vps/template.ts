@@ -12,7 +12,7 @@ import { isAgentUp, runScript } from './agent-script.ts'
 import { guestUplink } from './guest-uplink.ts'
 import { PREPARE } from './template-script.ts'
 
-/** What a template and its clones have in common; each combination has its own template. */
+/** The properties that a template and its clones have in common; each combination has its own template. */
 export interface TemplateShape {
   image: OwnImage
   vcpus: number
@@ -21,7 +21,7 @@ export interface TemplateShape {
 
 const BOOT_TIMEOUT_MS = 15 * 60_000
 const POLL_MS = 500
-/** Nobody enters by it: the file of the password keeps what no hash can be. */
+/** A value that no password hash can have, so that it lets no user in. */
 const NO_PASSWORD = '*'
 
 /** The arguments of QEMU for a template. Its clones differ in what is no part of a machine's state. */
@@ -73,7 +73,7 @@ export async function buildTemplate(
     uplink: guestUplink(),
   }
   await writeFile(file(guestFiles.seed), makeSeed(nobody, clock.now()), { mode: 0o600 })
-  // Of sockets; nobody but us looks into a template.
+  // The folder of sockets; only the service looks into a template.
   await mkdir(dirname(file(guestFiles.monitor)))
   const given = [work, dirname(file(guestFiles.monitor)), file(guestFiles.seed)]
   if (user) for (const path of given) await chown(path, user.uid, user.gid)

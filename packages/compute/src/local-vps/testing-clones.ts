@@ -36,7 +36,7 @@ export async function makeReady(driver: QemuDriver, spec: VpsSpec): Promise<void
   }
 }
 
-/** What no two machines may have in common, as a shell inside prints it: a name and a value on each line. */
+/** The values that no two machines may share, as a shell inside prints them: a name and a value on each line. */
 const SHOW_SECRETS = `
 show() { echo "$1: $2"; }
 show 'ssh host key' "$(cut -d' ' -f2 /etc/ssh/ssh_host_ed25519_key.pub)"

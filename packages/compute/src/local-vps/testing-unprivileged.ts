@@ -3,8 +3,8 @@ import type { VpsSpec } from '../ports/vps-driver.ts'
 import { createQemuDriver } from './driver.ts'
 
 /*
- * Runs one machine as whoever runs this program, who need not be root. Says what it sees once SSH answers; at the end of
- * its standard input the machine is destroyed.
+ * Runs one machine as the user who runs this program, who need not be root. It prints what it sees once SSH answers; at
+ * the end of its standard input the machine is destroyed.
  */
 
 export interface UnprivilegedRun {
@@ -31,6 +31,6 @@ while (!(await driver.observe(spec.id)).sshReady) {
 }
 console.log(JSON.stringify({ refused, ownNetworks: (await driver.inventory()).features.firewall }))
 for await (const _ of process.stdin) {
-  // It ends with whoever started this.
+  // It ends with the program that started this.
 }
 await driver.destroy(spec.id)

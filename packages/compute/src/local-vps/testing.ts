@@ -7,7 +7,7 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import type { VpsSpec } from '../ports/vps-driver.ts'
 import { makeSpec } from '../testing.ts'
 
-/** What a client needs to be let into a machine, and to know that it is the right one. */
+/** The means by which a client is let into a machine, and knows that it is the right one. */
 export interface SshAccess {
   spec: VpsSpec
   password: string

@@ -16,7 +16,7 @@ export interface ProbeOptions {
   /** Verdicts are kept here. */
   cacheFolder: string
   image: BuiltImage
-  /** Who will run the guests. */
+  /** The user who will run the guests. */
   user?: RunAs
   onProgress?: (line: string) => void
 }

@@ -19,7 +19,7 @@ export interface GuestOptions {
   rescue?: boolean | undefined
   /** A change for this boot is attached in the same way. */
   isChangeWaiting?: boolean
-  /** What cloud-init of an image of somebody else looks for is attached at every boot. */
+  /** The volume that the cloud-init of a foreign image looks for is attached at every boot. */
   hasCidata?: boolean
   /** Memory that is a file: shared with it while a template is made, privately on top of it in a clone. */
   memoryFile?: { path: string; share: boolean }
@@ -28,9 +28,8 @@ export interface GuestOptions {
 }
 
 /**
- * `tap`: the machine's own network (see `network/`), whose tap QEMU inherits open.
- * `user`: QEMU's own, where this host allows no other: the guest reaches nothing, and only SSH reaches it. A
- * template is reached by nobody.
+ * `tap`: the machine's own network (see `network/`), whose tap QEMU inherits open. `user`: QEMU's own, where this host
+ * allows no other: the guest reaches nothing, and only SSH reaches it. A template is not reachable.
  */
 export type GuestNetwork = { kind: 'tap' } | { kind: 'user'; listen?: SshAddress }
 
@@ -81,7 +80,7 @@ export function guestArguments(options: GuestOptions): string[] {
     rescue ? diskDrive('rescue', guestFiles.rescueDisk, ',bootindex=0') : [],
     diskDrive('root', guestFiles.disk, rescue ? '' : ',bootindex=0'),
     hasCidata && !rescue ? cidataDrive : [],
-    // Of two seeds the guest finds one: a first boot comes before any change.
+    // The guest finds only one of two seeds: a first boot comes before any change.
     isFirstBoot
       ? seedDrive(rescue ? guestFiles.rescueSeed : guestFiles.seed)
       : isChangeWaiting
@@ -101,7 +100,7 @@ export function guestArguments(options: GuestOptions): string[] {
     ['-serial', 'chardev:console'],
     ['-chardev', `socket,id=monitor,path=${guestFiles.monitor},server=on,wait=off`],
     ['-mon', 'chardev=monitor,mode=control'],
-    // A screen of its own, which is drawn only while somebody looks.
+    // A screen of its own, which is drawn only while it is looked at.
     ['-device', 'VGA,vgamem_mb=4'],
     ['-display', 'none', '-vnc', `unix:${guestFiles.screen}`],
     ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],

@@ -6,13 +6,13 @@ import type { DiskImage } from '../images/disk-images.ts'
 import { DriverError } from '../ports/vps-driver.ts'
 
 /*
- * What is in a machine's disk file may come from a guest that has taken its QEMU over, and it can name other files: once
- * a guest has had it, every program that reads it runs as the machine's user.
+ * The content of a machine's disk file may come from a guest that has taken its QEMU over, and it can name other files:
+ * once a guest has had it, every program that reads it runs as the machine's user.
  */
 
 const GIB = 1024 ** 3
 const SECTOR = 512
-/** Of a boot sector's partition table. */
+/** Where the partition table begins in a boot sector. */
 const FIRST_ENTRY = 446
 /** Keeps files in the making apart, also of makers in one process. */
 let partsMade = 0

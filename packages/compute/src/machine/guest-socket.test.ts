@@ -24,7 +24,7 @@ async function serve(path: string, answer: string): Promise<void> {
   await once(server, 'listening')
   servers.push(server)
 }
-/** What is read at a socket, or why nothing is. */
+/** The bytes that are read at a socket, or why there are none. */
 async function read(path: string): Promise<string> {
   const socket = connectToGuest(path)
   let text = ''

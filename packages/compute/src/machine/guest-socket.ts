@@ -9,7 +9,7 @@ import { guestFiles, sandboxSockets } from './command-line.ts'
  * So the folder is taken away from it as soon as all sockets are there, and before anything connects to one.
  */
 
-/** What is there together: a socket's name says which. */
+/** Sockets that exist together: the name of one says which it is. */
 const NAMES = [
   [guestFiles.monitor, guestFiles.console, guestFiles.screen, guestFiles.agent],
   [sandboxSockets.monitor, sandboxSockets.agent],
@@ -26,7 +26,7 @@ export function connectToGuest(path: string): Socket {
   return connect(path)
 }
 
-/** Makes the folder of sockets ours, after which nobody else can change what is in it. */
+/** Makes the folder of sockets ours, after which no other user can change its content. */
 function sealFolder(folder: string, names: string[]): void {
   const caller = process.geteuid!()
   if (lstatSync(folder).uid === caller) return

@@ -7,7 +7,7 @@ import { rightsFor } from './jail.ts'
 export interface HostAccelerationOptions {
   cacheFolder: string
   images: Pick<ImageStore, 'get' | 'status'>
-  /** Who tries it out; needed when the caller is root. */
+  /** The user who tries it out; needed when the caller is root. */
   user: RunAs | undefined
 }
 

@@ -18,7 +18,7 @@ export async function hostClockOptions(): Promise<string[]> {
   const khz = pickTscKhz(kernelLog, cpuinfo)
   return [
     ...(khz === undefined ? [] : [`tsc_early_khz=${khz}`]),
-    // What the host itself keeps time by is steady, and the same on all of its processors.
+    // The clock source of the host itself is steady, and the same on all of its processors.
     ...(source.trim() === 'tsc' ? ['tsc=reliable'] : []),
   ]
 }

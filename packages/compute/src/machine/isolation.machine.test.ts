@@ -199,7 +199,7 @@ describe.skipIf(process.getuid?.() !== 0)('isolation of QEMU', { timeout: 3 * 60
     expect(await readdir('/run/coinrack/users')).not.toContain(String(uid))
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
     const statuses = await Promise.all(pids.map((pid) => status(Number(pid)).catch(() => '')))
-    // One that its parent has yet to hear of holds nothing any more.
+    // A process that its parent has yet to reap holds nothing any more.
     const all = statuses.filter((text) => !/^State:\tZ/m.test(text))
     expect(all.filter((text) => text.includes(`Uid:\t${user.uid}\t`))).toHaveLength(1)
     expect(all.filter((text) => text.includes(`Uid:\t${uid}\t`))).toEqual([])

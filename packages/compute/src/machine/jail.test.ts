@@ -7,7 +7,7 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createJail, rightsFor } from './jail.ts'
 
-/** Of these tests alone: no user of the host is in it. */
+/** A group of these tests alone: no user of the host is in it. */
 const GROUP = 2_000_080_000
 const user = { uid: 2_000_080_001, gid: 2_000_080_001, groups: [] }
 

@@ -14,7 +14,7 @@ import { groupsOfDevice, KVM } from './machine-users.ts'
  * images that disks build on. See decision 148.
  */
 
-/** What a machine may have of the host. */
+/** The parts of the host that a machine may have. */
 export interface JailWish {
   /** The machine's folder, in which QEMU starts. */
   folder: string
@@ -42,7 +42,7 @@ const ENTER = join(import.meta.dirname, 'enter-jail.pl')
 const MAKE_ROOT = join(import.meta.dirname, 'make-jail-root.sh')
 const DEVICES = ['/dev/null', '/dev/urandom']
 
-/** Who opens the device of an accelerator, beside its own group: nobody where instructions are translated. */
+/** The groups that may open the device of an accelerator, beside its own group: none where instructions are translated. */
 export async function rightsFor(
   user: RunAs | undefined,
   accelerator: Accelerator,

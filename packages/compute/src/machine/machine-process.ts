@@ -41,7 +41,7 @@ export interface StartOptions {
   /** Files of control groups that QEMU joins by them. */
   limits?: string[]
   user: RunAs | undefined
-  /** What it may see of the host as that user. Without: what any user may. */
+  /** The part of the host that it may see as that user. Without it, the same as any user. */
   jail?: string[] | undefined
   /** Starts a clone on this open memory of its template; it waits for the template's state, open as well. */
   template?: { memory: number; state: number } | undefined

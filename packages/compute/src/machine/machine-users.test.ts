@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeVpsId } from '../testing.ts'
 import { createMachineUsers, giveFolder, groupsOfDevice, makeFolder } from './machine-users.ts'
 
-/** Of nobody else, and of no other run of these tests. */
+/** Used by no other program, and by no other run of these tests. */
 const from = 2_010_000_000 + (process.pid % 100_000) * 10
 const ids = { from, to: from + 2 }
 

@@ -112,7 +112,7 @@ export async function giveFolder(
   }
 }
 
-/** Of a folder that nobody but root is to reach any more, though files in it are still another's. */
+/** Takes back a folder that only root is to reach from now on, though files in it still belong to another user. */
 export async function takeFolderBack(folder: string, owner: RunAs | undefined): Promise<void> {
   if (!owner) return
   await chown(folder, 0, 0)

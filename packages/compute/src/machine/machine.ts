@@ -7,13 +7,16 @@ import { type NetworkPolicy, openPolicy } from '../ports/network-policy.ts'
 import type { OwnAddresses, SshAddress } from '../ports/vps-driver.ts'
 import { guestFiles } from './command-line.ts'
 
-/** What the next start of a machine needs. No secret: those are in the seed alone, until the guest has wiped it. */
+/**
+ * The facts that the next start of a machine needs. No secret: those are in the seed alone, until the guest has wiped
+ * it.
+ */
 export interface MachineRecord {
   vcpus: number
   memoryMb: number
   sshAddress: SshAddress
   addresses?: OwnAddresses
-  /** What the disk has grown to, its partition included. */
+  /** The size that the disk has grown to, its partition included. */
   diskGb?: number
   /** It runs its rescue system. */
   rescue?: boolean | undefined
@@ -26,14 +29,14 @@ export interface Machine {
   pidFile: string
   logFile: string
   recordFile: string
-  /** What its owner wants of its network. */
+  /** The network policy that its owner wants. */
   networkFile: string
   /** The number of its last boot, where it was given one. */
   bootFile: string
   disk: string
   seed: string
   changeSeed: string
-  /** Of a machine from an image of somebody else: see `cidata.ts`. */
+  /** The volume for cloud-init, of a machine from a foreign image: see `cidata.ts`. */
   cidata: string
   rescueDisk: string
   rescueSeed: string
@@ -45,10 +48,10 @@ export interface Machine {
   makingLock: string
   /** There from the begin of a clone until it is personalised. */
   cloneMark: string
-  /** What a clone takes its state from. */
+  /** The file that a clone takes its state from. */
   state: string
   serialLog: string
-  /** What is known of its snapshots beside the disk that holds them. */
+  /** The facts about its snapshots that lie beside the disk that holds them. */
   snapshots: string
 }
 
@@ -131,7 +134,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await rename(`${file}.part`, file)
 }
 
-/** Whether the machine grew from an image of somebody else. */
+/** Whether the machine grew from a foreign image. */
 export const isForeign = async (machine: Machine): Promise<boolean> =>
   (await stat(machine.cidata).catch(ignoreMissing)) !== undefined
 
@@ -165,7 +168,7 @@ export async function bootChangeOf(machine: Machine): Promise<'waiting' | 'taken
   return seed && (isWiped(seed) ? 'taken' : 'waiting')
 }
 
-/** A clone was begun and is not personalised: nobody may have it. */
+/** Whether a clone was begun and is not personalised: it must not be delivered. */
 export const isClonePending = async (machine: Machine): Promise<boolean> =>
   (await stat(machine.cloneMark).catch(ignoreMissing)) !== undefined
 
@@ -184,7 +187,7 @@ export async function lastSign(machine: Machine): Promise<Date | undefined> {
   return (await stat(machine.serialLog).catch(ignoreMissing))?.mtime
 }
 
-/** What QEMU had to say about its end, other than that it was told to. */
+/** QEMU's last words about its end, other than that it was told to. */
 export async function lastWords(machine: Machine): Promise<string | undefined> {
   const text = (await readFile(machine.logFile, 'utf8').catch(ignoreMissing)) ?? ''
   const lines = text.split('\n').filter((line) => line !== '' && !line.includes('terminating on signal'))

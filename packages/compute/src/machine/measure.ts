@@ -12,7 +12,7 @@ interface BlockStats {
   stats: { rd_bytes: number; wr_bytes: number }
 }
 
-/** What the host's kernel knows of a guest's process: seconds since its start, processor seconds, memory held. */
+/** The host kernel's figures for a guest's process: seconds since its start, processor seconds, memory held. */
 export async function measureProcess(pid: number) {
   const [stat, uptime] = await Promise.all([
     readFile(`/proc/${pid}/stat`, 'utf8'),

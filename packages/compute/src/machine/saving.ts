@@ -21,7 +21,7 @@ export interface TemplateOptions {
   baseImages: string
   accelerator: Accelerator
   clockOptions: string[]
-  /** Of the kind that machines have: it is part of their state. */
+  /** The kind of network that machines have: it is part of their state. */
   networkKind: GuestNetwork['kind']
   user: RunAs | undefined
   clock: { now(): Date }

@@ -9,9 +9,12 @@ import { asUserWithCaller } from '@coinrack/host/as-user.ts'
 const SCRIPT = join(import.meta.dirname, 'seal-memory.pl')
 
 export interface SealedMemory {
-  /** Whoever inherits it can map it; nobody, not even root, can change it. Its memory is freed with the last holder. */
+  /**
+   * A process that inherits it can map it; none, not even root's, can change it. Its memory is freed with the last
+   * holder.
+   */
   descriptor: number
-  /** Of its content. */
+  /** The sum of its content. */
   sha256: string
 }
 

@@ -32,7 +32,7 @@ describe('a template that lies there', () => {
   let said: string[]
   let now: Date
   const missing = '/nowhere'
-  // Not built: whoever wants to boot it fails at once.
+  // Not built: a machine that boots it fails at once.
   const image = {
     name: 'debian-12-0',
     ...{ disk: missing, diskGb: 2, mbr: missing, kernel: missing, initrd: missing },

@@ -35,7 +35,7 @@ export interface TemplateStore<Shape> {
 
 const MIB = 1024 ** 2
 const HOUR_MS = 3_600_000
-/** What a clone can't shed before its first reboot is common to this many, made within this time. */
+/** The secrets that a clone can't shed before its first reboot are common to this many, made within this time. */
 const CLONES_AT_MOST = 50
 const LIVES_MS = 24 * HOUR_MS
 /** When so much of that is over, the next one is built, so that it is there in time. */
@@ -107,7 +107,7 @@ export function createTemplateStore<Shape extends { image: Pick<BuiltImage, 'nam
     return options.keyOf(shape, qemu.version)
   }
 
-  /** Whoever clones it at this moment has it open: its memory is given back later, when nothing refers to it. */
+  /** A clone in the making has it open: its memory is given back later, when nothing refers to it. */
   const forget = (key: string) => {
     const forgotten = loaded.get(key)
     loaded.delete(key)
@@ -201,10 +201,10 @@ async function loadTemplate(
   }
 }
 
-/** What the template's memory takes of the host's. */
+/** The host memory that the template holds. */
 const heldBytes = ({ memory }: Template) => fstatSync(memory.descriptor).blocks * 512
 
-/** Removes what nobody may clone any more, and builds that were cut short. Called by the only builder. */
+/** Removes templates that must not be cloned any more, and builds that were cut short. Called by the only builder. */
 async function removeOld(folder: string, now: Date): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue

@@ -8,12 +8,15 @@ export const GATEWAY = '10.0.2.2'
 /** Where guests ask for names; it is passed on to the operator's resolver. */
 export const RESOLVER = '10.0.2.3'
 export const GUEST_PREFIX_LENGTH = 24
-/** Of every guest that has an IPv6 address. */
+/** The IPv6 gateway of every guest that has an IPv6 address. */
 export const GATEWAY6 = 'fe80::1'
 
-/** Of the links: from the range that RFC 6598 sets aside for carriers, which customers' networks do not use. */
+/** The network of the links: from the range that RFC 6598 sets aside for carriers, which customers' networks do not use. */
 export const LINK_NETWORK = '100.96.0.0/16'
-/** What clients on the host's loopback come from, as the machine sees them: nothing there can be answered directly. */
+/**
+ * The address that clients on the host's loopback come from, as the machine sees them: nothing there can be answered
+ * directly.
+ */
 export const LOOPBACK_CLIENT = '100.96.0.1'
 /** How many machines a host can link: the first /30 is for `LOOPBACK_CLIENT`. */
 export const HIGHEST_SLOT = 2 ** 14 - 1

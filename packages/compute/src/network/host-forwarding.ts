@@ -4,7 +4,7 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { hostRuleset } from './host-ruleset.ts'
 
 /*
- * Lets this host forward for machines, and for nobody else where it forwarded nothing before. Needs root.
+ * Lets this host forward for machines alone, where it forwarded nothing before. Needs root.
  */
 
 const RUN_FOLDER = '/run/coinrack'

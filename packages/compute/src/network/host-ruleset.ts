@@ -40,7 +40,7 @@ export function hostRuleset(onlyRouter: OnlyRouter): string {
       `iifname "${LINK_PATTERN}" ip6 saddr . iifname != @addresses6 drop`,
       `iifname "${LINK_PATTERN}" accept`,
       `oifname "${LINK_PATTERN}" ct state established,related accept`,
-      // Whoever claims to be a link of ours comes from elsewhere.
+      // A packet that claims to be of one of our links comes from elsewhere.
       `oifname "${LINK_PATTERN}" ip saddr ${LINK_NETWORK} drop`,
       `oifname "${LINK_PATTERN}" ct status dnat accept`,
       `oifname "${LINK_PATTERN}" ip daddr . oifname @addresses accept`,
@@ -77,7 +77,7 @@ export interface PortElement {
   value: string
 }
 
-/** What leads to a machine: its SSH, and the ports that were opened. `0.0.0.0` is every address of the host. */
+/** The elements that lead to a machine: its SSH, and the ports that were opened. `0.0.0.0` is every address of the host. */
 export function portElements(listen: SshAddress, ports: OpenPort[], machineEnd: string): PortElement[] {
   const all: OpenPort[] = [{ protocol: 'tcp', port: 22, publicPort: listen.port }, ...ports]
   return all.map(({ protocol, port, publicPort }) => ({
@@ -105,7 +105,7 @@ interface NftMap {
   elem?: [{ concat: (string | number)[] }, { concat: (string | number)[] }][]
 }
 
-/** Those of all machines of the host, of other services as well, from `nft -j list table`. */
+/** The elements of all machines of the host, other services' included, from `nft -j list table`. */
 export function elementsIn(listing: string): PortElement[] {
   const { nftables } = JSON.parse(listing) as { nftables: { map?: NftMap }[] }
   return nftables.flatMap(({ map }) =>
@@ -122,7 +122,7 @@ export const leadsTo =
   ({ value }: PortElement) =>
     value.startsWith(`${machineEnd} . `)
 
-/** What a client connects to; the address is missing where it is every address of the host. */
+/** The address and port that a client connects to; the address is missing where it is every address of the host. */
 function ledFrom({ map, key }: PortElement) {
   const parts = key.split(' . ')
   const [address, protocol, port] = map === 'ports' ? parts : [undefined, ...parts]
@@ -132,7 +132,7 @@ function ledFrom({ map, key }: PortElement) {
 /** The number of the public port. */
 export const publicPortOf = (element: PortElement) => ledFrom(element).port
 
-/** Of the wanted ones, the first that leads to another machine already. */
+/** The first of the wanted elements that leads to another machine already. */
 export function takenElement(others: PortElement[], wanted: PortElement[]): PortElement | undefined {
   return wanted.find((element) => {
     const one = ledFrom(element)

@@ -75,7 +75,7 @@ export interface MachineNetworks {
   isMade(id: string): Promise<boolean>
   /** Nothing of it is left. An unknown machine is fine. */
   remove(id: string): Promise<void>
-  /** What to put before the command line of the machine's QEMU. */
+  /** The words before the command line of the machine's QEMU. */
   enter(id: string): string[]
   /** Where the host itself reaches the machine's SSH, whatever its owner's firewall says. */
   lookAt(id: string): Promise<SshAddress | undefined>
@@ -158,7 +158,7 @@ export function createMachineNetworks(
       )
       if (!names) await stopResolver(id)
       await run('limit its bandwidth', () => limitBandwidth(id, egress.bandwidthMbit))
-      // Of one that has none there is nothing to take away: an address is a machine's for its whole life.
+      // A machine without an address has none to take away: an address belongs to a machine for its whole life.
       if (addresses.ipv4) await run('lead its address to it', () => route(id, machine, addresses, routing))
       if (addresses.ipv6) await run('lead its IPv6 address to it', () => route6(id, addresses, routing))
       await run('let its addresses through', () => admit(id, addresses))
@@ -318,7 +318,7 @@ async function resolve(id: string, names: NameRules & ResolverRights, resolvers:
   await keepResolver(id, names)
 }
 
-/** What takes out of the sets what is there by rules that are gone. */
+/** The commands that take addresses of removed rules out of the sets. */
 async function forgottenNames(id: string, names: NameRules): Promise<string> {
   const { stdout } = await nftIn(id, ['-j', 'list', 'table', 'inet', MACHINE_TABLE])
   return forgetOthers(stdout, MACHINE_TABLE, names)

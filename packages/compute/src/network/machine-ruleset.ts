@@ -10,7 +10,7 @@ import { GATEWAY, GATEWAY6, GUEST_ADDRESS, RESOLVER, TAP, UPLINK } from './addre
 import { ALLOWED_SETS, DENIED_SETS, nameTable } from './name-rules.ts'
 import { GLOBAL_UNICAST, specialNetworks4, specialNetworks6 } from './special-networks.ts'
 
-/** What an operator forbids every machine, and where names are resolved. */
+/** The targets that an operator forbids every machine, and where names are resolved. */
 export interface EgressPolicy {
   /** Networks that no machine reaches. Of IPv6 none reaches anything but global unicast anyway. */
   blockedNetworks: string[]
@@ -49,15 +49,15 @@ const NEIGHBOURS = 'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert }'
 /** In each namespace. */
 export const MACHINE_TABLE = 'coinrack'
 
-/** Of DNS, also over TLS and QUIC. */
+/** The ports of DNS, also over TLS and QUIC. */
 const NAME_PORTS = [53, 853]
 
 const set = (members: (string | number)[]) => `{ ${members.join(', ')} }`
 
 /**
- * The rules of a machine's own namespace, as a script for `nft -f` that replaces those of before in one step.
- * What the guest sends is checked in this order: its own addresses (or it is dropped before anything sees it), what
- * is open already, what the operator forbids, what its owner forbids.
+ * The rules of a machine's own namespace, as a script for `nft -f` that replaces the previous ones in one step. Packets
+ * of the guest are checked in this order: its own addresses (others are dropped before any other rule), established
+ * connections, what the operator forbids, what its owner forbids.
  */
 export function machineRuleset(rules: MachineRules): string {
   const { macAddress, hostEnd, addresses, firewall, egress, resolverGroup } = rules
@@ -113,7 +113,7 @@ export function machineRuleset(rules: MachineRules): string {
       ipv6 && `iifname "${TAP}" ip6 daddr ${GATEWAY6} icmpv6 type echo-request accept`,
       ipv6 && `${NEIGHBOURS} accept`,
       hasNames && `iifname "${TAP}" ip daddr ${RESOLVER} meta l4proto { tcp, udp } th dport 53 accept`,
-      // What the namespace's own resolver has asked for.
+      // Answers to the questions of the namespace's own resolver.
       `iifname "${UPLINK}" ct state established accept`,
     ),
     '  }',
@@ -133,7 +133,7 @@ export function machineRuleset(rules: MachineRules): string {
     '  chain forward {',
     ...lines(
       'type filter hook forward priority 0; policy drop;',
-      // Before what is open already: a way to another resolver is none any more.
+      // Before established connections, so that an open connection to another resolver is cut.
       hasNames && `iifname "${TAP}" meta l4proto { tcp, udp } th dport ${set(NAME_PORTS)} ${refuse}`,
       'ct state established,related accept',
       'ct state invalid drop',
@@ -143,7 +143,7 @@ export function machineRuleset(rules: MachineRules): string {
     '  }',
     '  chain arriving {',
     ...lines(
-      // The service's own look at SSH, from an address that nobody else has.
+      // The service's own look at SSH, from an address that no other host has.
       `ip saddr ${hostEnd} tcp dport 22 accept`,
       ...firewallRules(firewall, 'in', 'drop'),
     ),
@@ -166,13 +166,13 @@ export function machineRuleset(rules: MachineRules): string {
   ].join('\n')
 }
 
-/** What the machine's resolver put into the sets stays; all else is as if it had never been there. */
+/** The addresses that the machine's resolver put into the sets stay; everything else is as if it had never been there. */
 function emptyTable(hasNames = false): string[] {
   const table = `table inet ${MACHINE_TABLE}`
   return hasNames ? [nameTable(MACHINE_TABLE), `flush ${table}`] : [table, `delete ${table}`]
 }
 
-/** What is allowed by name comes first, and what is denied by name when nothing else allows it. */
+/** Targets allowed by name come first, and those denied by name when no other rule allows them. */
 function ownerLeaving(firewall: FirewallPolicy, refuse: string, hasNames = false): string[] {
   const rules = firewallRules(firewall, 'out', refuse)
   if (!hasNames) return rules

@@ -24,9 +24,9 @@ const READY_MS = 20_000
 const POLL_MS = 5
 
 export interface ResolverRights {
-  /** Whom it runs as. Default: nobody. */
+  /** The user that it runs as. Default: `nobody`. */
   user?: Pick<RunAs, 'uid' | 'gid'>
-  /** Of the control groups that it joins: files that take its number. */
+  /** The files of the control groups that it joins: they take its number. */
   limits?: string[]
 }
 
@@ -49,7 +49,7 @@ const filesOf = (id: string) => {
   }
 }
 
-/** What the resolver goes by from the next query on, whether it runs already or not. */
+/** Writes the rules that the resolver follows from the next query on, whether it runs already or not. */
 export async function writeNameRules(
   id: string,
   { allow, deny, isOpen }: NameRules,
@@ -105,5 +105,5 @@ export async function stopResolver(id: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
 }
 
-/** Of a machine whose resolver runs, its process. */
+/** The process of a machine's resolver; undefined when it does not run. */
 export const resolverProcess = (id: string): Promise<number | undefined> => adoptDetached(filesOf(id).pidFile)

@@ -12,7 +12,7 @@ export interface NameRules {
 export const ALLOWED_SETS = { ipv4: 'allowed_names', ipv6: 'allowed_names6' } as const
 export const DENIED_SETS = { ipv4: 'denied_names', ipv6: 'denied_names6' } as const
 const FAMILIES = ['ipv4', 'ipv6'] as const
-/** Of each set. What finds no room there is not resolved. */
+/** The most addresses in each set. A name whose addresses find no room is not resolved. */
 const MOST_ADDRESSES = 16_384
 /** Beside an address stands the entry of a list that it is there by, as far as it fits. */
 const COMMENT_LENGTH = 120

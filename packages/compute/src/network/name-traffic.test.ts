@@ -41,7 +41,7 @@ describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () =>
   const allow = (...allowOut: string[]) => apply({ ...closedNetwork, allowOut })
   const deny = (...denyOut: string[]) => apply({ ...openNetwork, denyOut })
 
-  /** What a name resolves to, in one line: addresses, or why there are none. */
+  /** The result for a name, in one line: addresses, or why there are none. */
   const resolve = async (name: string, ...options: string[]) => {
     const said = await guest.run(`dig @10.0.2.3 ${name} +time=10 +tries=1 ${options.join(' ')} || true`)
     const status = /status: (\w+)/.exec(said)?.[1] ?? 'no answer'
@@ -115,7 +115,7 @@ describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () =>
     expect(await resolve('203-0-113-2.bad.example')).toBe('REFUSED')
     expect(await resolve('other.bad.example')).toBe(INTERNET)
     expect(await reach(INTERNET)).toBe(reached)
-    // Of names below one nobody knows the addresses before somebody asks.
+    // The addresses of names below a denied one are unknown before they are asked for.
     expect(await resolve('any.worse.example')).toBe('REFUSED')
     expect(await reach(INTERNET)).toBe('no')
   })
@@ -234,7 +234,7 @@ describe.skipIf(!possible)('what is reached by name', { timeout: 60_000 }, () =>
     const limits = await readFile(`/proc/${resolver.pid}/limits`, 'utf8')
     expect(limits).toMatch(/^Max data size\s+134217728\s+134217728/m)
     process.kill(resolver.pid, 'SIGKILL')
-    // What the one that died had received is never answered.
+    // Questions that the resolver had received before it died are never answered.
     await until(async () => (await resolve('good.example', '+time=1')) === INTERNET)
     await apply(closedNetwork)
     expect(await resolverProcess(id)).toBeUndefined()

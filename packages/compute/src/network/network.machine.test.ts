@@ -56,7 +56,7 @@ describe.skipIf(process.getuid?.() !== 0)("a machine's own network", { timeout: 
   const untilReady = async (id: string) => {
     while (!(await driver.observe(id)).sshReady) await sleep(300)
   }
-  /** What a connection out of the guest reads, or `no`. */
+  /** The text that a connection out of the guest reads, or `no`. */
   const fromInside = (host: string, port: number) =>
     a.byKey(`timeout 5 bash -c 'head -c 30 </dev/tcp/${host}/${port}' 2>/dev/null || echo no`)
   const apply = (rules: FirewallRule[], change = {}) =>

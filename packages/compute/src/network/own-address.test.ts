@@ -128,7 +128,7 @@ describe.skipIf(!possible)('an address of its own', { timeout: 120_000 }, () => 
       ] as const
       const seen = await Promise.all(tried.map(([address, at]) => fromInside(address, at)))
       expect(seen).toEqual(tried.map(() => 'no'))
-      // What listens on every address of the host does not listen on the guest's.
+      // A server on every address of the host does not listen on the guest's.
       expect(await fromOutside(A, port)).toBe('no')
     } finally {
       server.close()

@@ -28,7 +28,7 @@ interface NftSet {
   elem?: { concat: [address: string, link: string] }[]
 }
 
-/** Those that lead to a link, from `nft -j list table`. */
+/** The elements that lead to a link, from `nft -j list table`. */
 export function addressesAt(link: string, listing: string): AddressElement[] {
   const { nftables } = JSON.parse(listing) as { nftables: { set?: NftSet }[] }
   return nftables.flatMap(({ set }) =>

@@ -38,7 +38,7 @@ describe.skipIf(!possible)('an IPv6 address of its own', { timeout: 120_000 }, (
   let b: typeof a
   let endWorld: () => Promise<void>
 
-  /** A machine that shares the host's IPv4 address, at a port that nobody uses here. */
+  /** A machine that shares the host's IPv4 address, at a port that is unused here. */
   const specOf = (id: string, ipv6: string) => ({
     macAddress: macAddress(id),
     listen: { host: '127.0.0.7', port: ipv6 === A ? 1_022 : 1_023 },

@@ -27,8 +27,9 @@ export const specialNetworks4 = [
 ]
 
 /**
- * What IANA gives to the internet. Outside it are loopback, private, link-local and multicast addresses, segment
- * routing, and the forms that hold an IPv4 address: mapped, compatible, and those of NAT64 (RFC 6052, RFC 8215).
+ * The addresses that IANA gives to the internet. Outside it are loopback, private, link-local and multicast addresses,
+ * segment routing, and the forms that hold an IPv4 address: mapped, compatible, and those of NAT64 (RFC 6052, RFC
+ * 8215).
  */
 export const GLOBAL_UNICAST = '2000::/3'
 

@@ -12,15 +12,15 @@ ioctl($tap, 0x400454ca, pack("a16 s x22", shift, 0x5002)) or die "tap: $!\\n";
 syscall(33, fileno($tap), ${TAP_DESCRIPTOR}) >= 0 or die "dup2: $!\\n";
 exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\\n";`
 
-/** What to put before the command line of a program that is to run in the machine's namespace with its tap open. */
+/** The words before the command line of a program that is to run in the machine's namespace with its tap open. */
 export const withTap = (id: string) => [
   ...['nsenter', `--net=${namespaceFile(id)}`],
   ...['perl', '-e', TAKE_TAP, TAP],
 ]
 
 /**
- * The same in a namespace that ends with the program, where there is nothing but the tap: nobody reaches what runs
- * behind it, and it reaches nobody.
+ * The same in a namespace that ends with the program, where there is nothing but the tap: the program behind it neither
+ * reaches others nor is reached.
  */
 export const withLonelyTap = () => [
   ...[

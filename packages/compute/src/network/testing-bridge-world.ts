@@ -71,7 +71,7 @@ export async function startBridgeWorld(): Promise<() => Promise<void>> {
   }
 }
 
-/** The first line that somebody answers at a port, for a caller beyond the router; `no` for none. */
+/** The first line of the answer at a port, for a caller beyond the router; `no` for none. */
 export async function fromOutside(
   host: string,
   port: number,

@@ -86,7 +86,7 @@ function ipv6Bytes(address: string): Buffer {
   return Buffer.from(groups.flatMap((group) => [group >> 8, group & 255]))
 }
 
-/** Of the name that was asked for, unless it is of another; it may be used for a minute. */
+/** The record for the name that was asked for, unless it is given another; it may be used for a minute. */
 const record = (type: number, data: Buffer, owner = Buffer.from([0xc0, 12])) =>
   Buffer.concat([owner, Buffer.from([0, type, 0, 1, 0, 0, 0, 60, 0, data.length]), data])
 

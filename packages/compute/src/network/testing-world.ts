@@ -74,7 +74,7 @@ export async function serveFolder(folder: string, port: number): Promise<() => P
   }
 }
 
-/** The first seven bytes that somebody answers at a port: a caller on this host, or `no`. */
+/** The first seven bytes of the answer at a port, for a caller on this host; `no` for none. */
 export const fromHost = (host: string, port: number) => reach([], host, port)
 /** The same, for a caller beyond this host. */
 export const fromWorld = (host: string, port: number) => reach(['ip', 'netns', 'exec', NAME], host, port)

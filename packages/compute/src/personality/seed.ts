@@ -17,7 +17,7 @@ const SSH_SETTINGS = {
   content: 'PermitRootLogin yes\nPasswordAuthentication yes\nHostKey /etc/ssh/ssh_host_ed25519_key\n',
 }
 
-/** What a machine's seed says of it. */
+/** The facts about a machine that its seed states. */
 export type Personality = Pick<
   VpsSpec,
   'id' | 'hostname' | 'sshAuthorizedKeys' | 'rootPasswordHash' | 'sshHostKey' | 'userData'
@@ -27,9 +27,7 @@ export type Personality = Pick<
 export const makeSeed = (personality: Personality, mtime: Date): Buffer =>
   makeTar([...personalFiles(personality), ...userDataFiles(personality)], { mtime, size: SEED_UNIT_BYTES })
 
-/**
- * The seed of a machine from an image of somebody else: what only we know. Network and user data are cloud-init's.
- */
+/** The seed of a machine from a foreign image: the facts that only we know. Network and user data are cloud-init's. */
 export function makeForeignSeed(personality: Personality, mtime: Date): Buffer {
   const files = personalFiles(personality).filter(({ path }) => !SET_UP_BY_CLOUD_INIT.includes(path))
   return makeTar([...files, SSH_SETTINGS], { mtime, size: SEED_UNIT_BYTES })
@@ -65,8 +63,8 @@ export function personalFiles(personality: Personality): TarEntry[] {
 }
 
 /**
- * What a later boot takes over: a tar as of the first one, with less in it. The guest's first-boot program reads it the
- * same way, and wipes it.
+ * The seed that a later boot takes over: a tar like that of the first one, with less in it. The guest's first-boot
+ * program reads it the same way, and wipes it.
  */
 export function makeChangeSeed({ hostname, rootPasswordHash }: BootChange, mtime: Date): Buffer {
   return makeTar(

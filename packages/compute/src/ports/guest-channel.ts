@@ -1,6 +1,6 @@
 /**
- * The port through which the service acts inside a running machine, by an agent that runs there as root. Whoever owns
- * the machine owns the agent too: it may be gone, slow or lie, and what comes of it is never more than text and numbers
+ * The port through which the service acts inside a running machine, by an agent that runs there as root. The owner of
+ * the machine owns the agent too: it may be gone, slow or lie, and its answers are never more than text and numbers
  * within limits. Every call throws GuestError; without the feature `guestCommands` it is `unsupported`.
  */
 export interface GuestChannel {
@@ -17,7 +17,7 @@ export interface GuestChannel {
   setHostname(id: string, hostname: string): Promise<void>
   /** @param hash of crypt(3), as in /etc/shadow */
   setRootPasswordHash(id: string, hash: string): Promise<void>
-  /** What the machine's own kernel counts. Nothing is started inside for it. */
+  /** The counters of the machine's own kernel. Nothing is started inside for it. */
   usage(id: string): Promise<GuestUsage>
   /** Whether an agent answers now. Never throws. */
   alive(id: string): Promise<boolean>
@@ -47,7 +47,7 @@ export interface ExecResult {
 
 export interface FilePart {
   content: Uint8Array
-  /** Of the whole file, in bytes. */
+  /** The size of the whole file, in bytes. */
   size: number
 }
 
@@ -58,7 +58,7 @@ export interface GuestUsage {
   cpu: { busyMs: number; totalMs: number }
 }
 
-/** What is kept of each output of a command. */
+/** The part of each output of a command that is kept. */
 export const OUTPUT_BYTES = 1024 * 1024
 
 export type GuestErrorCode =

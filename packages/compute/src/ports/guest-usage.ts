@@ -1,10 +1,10 @@
 import { GuestError, type GuestUsage } from './guest-channel.ts'
 
-/** Of `USER_HZ`, in which /proc/stat counts: 100 on every architecture of Linux that we run. */
+/** The unit in which /proc/stat counts, `USER_HZ`: 100 on every architecture of Linux that we run. */
 const TICK_MS = 10
 
 /**
- * What a kernel says of itself. The owner of the machine writes these texts, if it likes.
+ * Reads a kernel's counters. The owner of the machine can write these texts at will.
  * https://docs.kernel.org/filesystems/proc.html
  * @param stat of /proc/stat, at least its first line
  * @param meminfo of /proc/meminfo
@@ -16,7 +16,7 @@ export function readUsage(stat: string, meminfo: string): GuestUsage {
   const memoryUsedBytes = (kilobytes('MemTotal') - kilobytes('MemAvailable')) * 1024
   if (!ticks || !(memoryUsedBytes >= 0))
     throw new GuestError('guest_failed', 'The guest does not count as Linux')
-  // What guests of the guest use is in `user` and `nice` already.
+  // The use of guests of the guest is in `user` and `nice` already.
   const [user, nice, system, idle, iowait, irq, softirq, steal] = ticks as [
     number,
     number,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { DriverError } from './vps-driver.ts'
 
-/** What a machine's owner wants of its network. All of it, every time: nothing is added to what was before. */
+/** The network that a machine's owner wants. It is complete every time: nothing is added to the previous one. */
 export interface NetworkPolicy {
   firewall: FirewallPolicy
   /** Ports of the public address beside SSH. */
@@ -21,7 +21,10 @@ export interface FirewallRule {
   action: FirewallAction
   direction: 'in' | 'out'
   protocol: 'tcp' | 'udp' | 'icmp' | 'any'
-  /** Of the machine for `in`, of the other side for `out`: `"443"` or `"8000-8100"`; for tcp and udp. Left out: all. */
+  /**
+   * Ports of the machine for `in`, of the other side for `out`: `"443"` or `"8000-8100"`; for tcp and udp. Left out:
+   * all.
+   */
   ports?: string[]
   /** The other side, `203.0.113.0/24`, `2001:db8::/32` or one address. Left out: everybody. */
   cidr?: string
@@ -29,9 +32,9 @@ export interface FirewallRule {
 
 export interface OpenPort {
   protocol: 'tcp' | 'udp'
-  /** Of the machine. */
+  /** The port of the machine. */
   port: number
-  /** Of the address at which the machine's SSH is served. */
+  /** The port of the address at which the machine's SSH is served. */
   publicPort: number
 }
 
@@ -68,7 +71,7 @@ export function isNetwork(text: string): boolean {
   return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= (version === 4 ? 32 : 128))
 }
 
-/** Of two that `isNetwork` takes, which. */
+/** Whether a network that `isNetwork` takes is one of IPv6. */
 export const isIpv6Network = (network: string) => network.includes(':')
 
 /** Throws DriverError `spec_invalid` for a policy whose text could mean something else in a rule. */

@@ -1,10 +1,10 @@
 import type { Duplex, Readable } from 'node:stream'
 
 /**
- * The port through which the service works inside a running sandbox, by an agent that runs there. Whoever has the
- * sandbox may have changed the agent: it may be gone, slow or lie, and what comes of it is bytes within limits.
- * Work goes on when the service ends; what it wrote can be read afterwards. All calls throw SandboxError:
- * `sandbox_unknown`, `sandbox_paused`, `sandbox_ended`, `guest_failed`, and what they name.
+ * The port through which the service works inside a running sandbox, by an agent that runs there. The user of the
+ * sandbox may have changed the agent: it may be gone, slow or lie, and its answers are bytes within limits. Work goes
+ * on when the service ends; its output can be read afterwards. All calls throw SandboxError: `sandbox_unknown`,
+ * `sandbox_paused`, `sandbox_ended`, `guest_failed`, and the codes that they name.
  */
 export interface SandboxChannel {
   tasks: SandboxTasks
@@ -12,7 +12,7 @@ export interface SandboxChannel {
   contexts: CodeContexts
   /** Connects to a TCP port of the sandbox's own loopback. Half-open as TCP is. Throws `port_refused`, `too_many`. */
   connect(id: string, port: number): Promise<Duplex>
-  /** What the sandbox uses now, as it says itself. */
+  /** The current use of the sandbox, as it says itself. */
   metrics(id: string): Promise<SandboxMetrics>
 }
 
@@ -27,9 +27,9 @@ export interface SandboxTasks {
   /** Starts a task, and reads it from its beginning on, in one go: as `start` and `read` do. */
   run(id: string, taskId: string, request: TaskRequest, options?: ReadOptions): Promise<TaskOutput>
   /**
-   * What the task wrote from these offsets on. Nothing is lost between reads but what the task's `overflow` says. May be
-   * asked again, also from earlier offsets, unless the task waits for its reader: that one needs no more what is before
-   * the offsets. Throws `task_unknown`.
+   * Reads the output of the task from these offsets on. Nothing is lost between reads but what the task's `overflow`
+   * says. May be asked again, also from earlier offsets, unless the task waits for its reader: output before the
+   * offsets is then dropped. Throws `task_unknown`.
    */
   read(id: string, taskId: string, from: TaskOffsets, options?: ReadOptions): Promise<TaskOutput>
   /** Typed into its input; waits while the task does not read. `end` closes it. Throws `task_unknown`, `task_ended`. */
@@ -92,9 +92,9 @@ export interface TaskOffsets {
   stderr: number
 }
 
-/** What is kept of each output of a task. */
+/** The part of each output of a task that is kept. */
 export const OUTPUT_BYTES = 1024 * 1024
-/** Of a sandbox, those that run and those that ended last together. */
+/** The most tasks of a sandbox that are known: those that run and those that ended last together. */
 export const TASKS = 256
 
 export interface TaskOutput {
@@ -109,15 +109,15 @@ export interface TaskOutput {
 }
 
 export interface TaskEnd {
-  /** Of the program; of code 0, or 1 when it threw. Undefined when a signal ended it. */
+  /** The exit code of the program; of code 0, or 1 when it threw. Undefined when a signal ended it. */
   exitCode?: number
   /** The signal that ended it. */
   signal?: string
   timedOut: boolean
   durationMs: number
-  /** Of code in a context: what its last expression is, and what it displayed, in the order of display. */
+  /** The results of code in a context: its last expression, and what it displayed, in the order of display. */
   results: CodeResult[]
-  /** Of code: what it threw. */
+  /** The error that code threw. */
   error?: CodeError
 }
 
@@ -139,7 +139,7 @@ export interface TaskInfo {
   /** The command, program or language. */
   title: string
   isRunning: boolean
-  /** Of its first process. Of code in a context, of the interpreter. */
+  /** The process id of its first process; of the interpreter for code in a context. */
   pid?: number
   startedAt: Date
 }
@@ -168,7 +168,7 @@ export interface CodeContext {
 /** Files of a sandbox. Paths that do not begin with `/` are of the user's home. `file_unknown`: there is nothing; `file_refused` says what is in the way. */
 export interface SandboxFiles {
   stat(id: string, path: string, options?: FileOptions): Promise<FileInfo>
-  /** What is in a folder, sorted by path, and in those below it down to `depth` (default 1); at most 10,000. */
+  /** The files of a folder, sorted by path, and of those below it down to `depth` (default 1); at most 10,000. */
   list(id: string, path: string, options?: FileOptions & { depth?: number }): Promise<FileInfo[]>
   /** The stream has to be read or destroyed. @param options.length default: to its end */
   read(
@@ -203,7 +203,7 @@ export interface SandboxFiles {
 }
 
 export interface FileOptions {
-  /** Whose rights are used, and to whom new files belong. Default `user`. */
+  /** The user whose rights are used, and who owns new files. Default `user`. */
   user?: string
 }
 
@@ -216,13 +216,13 @@ export interface FileInfo {
   user: string
   group: string
   modifiedAt: Date
-  /** Of a link. */
+  /** The target of a link. */
   target?: string
 }
 
 export interface FileStream {
   content: Readable
-  /** Of the whole file. */
+  /** The size of the whole file. */
   size: number
 }
 

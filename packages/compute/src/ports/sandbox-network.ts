@@ -2,9 +2,9 @@ import { isNetwork } from './network-policy.ts'
 import { SandboxError } from './sandbox-runtime.ts'
 
 /**
- * What a sandbox may reach. All of it, every time: nothing is added to what was before. What the operator forbids every
- * machine (this host, other machines, private networks, mail) stays forbidden whatever stands here. Nothing reaches a
- * sandbox but over its channel.
+ * The targets that a sandbox may reach. The list is complete every time: nothing is added to the previous one. Targets
+ * that the operator forbids every machine (this host, other machines, private networks, mail) stay forbidden in any
+ * case. A sandbox is reached over its channel alone.
  */
 export interface SandboxNetwork {
   /** Where neither list fits: everything is reached, or nothing. */
@@ -18,7 +18,7 @@ export interface SandboxNetwork {
 export const openNetwork: SandboxNetwork = { allowInternet: true, allowOut: [], denyOut: [] }
 export const closedNetwork: SandboxNetwork = { allowInternet: false, allowOut: [], denyOut: [] }
 
-/** Of each list. */
+/** The most entries of each list. */
 export const NETWORK_ENTRIES = 100
 
 const NAME = /^(\*\.)?(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/

@@ -28,8 +28,8 @@ export interface SandboxRuntime {
    */
   pause(id: string): Promise<void>
   /**
-   * Lets a paused sandbox go on where it stopped, with the time and the randomness of now. Runs already: nothing is done.
-   * What was kept is checked first, and kept until it runs. Throws `sandbox_unknown`, `sandbox_ended`,
+   * Lets a paused sandbox go on where it stopped, with the current time and new randomness. Does nothing if it runs
+   * already. The saved state is checked first, and kept until it runs. Throws `sandbox_unknown`, `sandbox_ended`,
    * `state_damaged`, `no_space`, `guest_failed`; it is paused then.
    */
   resume(id: string): Promise<void>
@@ -61,7 +61,7 @@ export interface SandboxRuntime {
   capacity(): Promise<SandboxCapacity>
 }
 
-/** What may be taken of the host by one sandbox. */
+/** The share of the host that one sandbox may take. */
 export interface SandboxSize {
   /**
    * Processors: that many as a share when the host is busy, up to the next whole number when it is not. More than one
@@ -69,7 +69,7 @@ export interface SandboxSize {
    */
   vcpus: number
   memoryMb: number
-  /** What can be written beside the template. */
+  /** The space that can be written beside the template. */
   diskGb: number
 }
 
@@ -78,7 +78,10 @@ export interface SandboxSpec extends SandboxSize {
   id: string
   /** A name of the catalog (`base`, `code-interpreter`), or the id of a snapshot. */
   template: string
-  /** Of every program in it, unless a task has its own. Names of POSIX, `[A-Za-z_][A-Za-z0-9_]*`; at most 64 KiB. */
+  /**
+   * The environment of every program in it, unless a task has its own. Names of POSIX, `[A-Za-z_][A-Za-z0-9_]*`; at
+   * most 64 KiB.
+   */
   env?: Record<string, string>
   /** Default: `closedNetwork`. */
   network?: SandboxNetwork
@@ -91,27 +94,27 @@ export interface SandboxObservation {
   reason?: string
   /**
    * Milliseconds that it has run since it was made, by the clock of the host, pauses left out. Never falls, and never
-   * counts what did not run: of an end that nobody saw, time up to the last observation before it.
+   * counts time in which it did not run: where its end was not observed, time up to the last observation before it.
    */
   ranMs: number
 }
 
-/** What was measured last of a sandbox that is gone. */
+/** The last measurements of a sandbox that is gone. */
 export interface SandboxEnd {
-  /** As of SandboxObservation; undefined when it was not there. */
+  /** As in SandboxObservation; undefined when there was no such sandbox. */
   ranMs?: number
 }
 
 export interface SandboxSnapshot {
   id: string
-  /** Of the sandbox that it was taken of. */
+  /** The size of the sandbox that it was taken of. */
   size: SandboxSize
-  /** Of the host's disk. */
+  /** Bytes of the host's disk. */
   bytes: number
 }
 
 export interface TemplateStatus {
-  /** Of the catalog. */
+  /** A name of the catalog. */
   name: string
   state: 'missing' | 'building' | 'ready' | 'failed'
   /** The step being built, or why it failed. */
@@ -137,7 +140,7 @@ export type SandboxErrorCode =
   /** It is paused: resume it first. */
   | 'sandbox_paused'
   | 'sandbox_ended'
-  /** What was kept of it is not what was saved. It is not used; what was good before is kept. */
+  /** The files that were kept differ from what was saved. They are not used, and the last good state is kept. */
   | 'state_damaged'
   /** The snapshot is not what was saved. */
   | 'snapshot_damaged'
@@ -160,7 +163,7 @@ export type SandboxErrorCode =
   /** As many tasks, contexts or connections as one sandbox may have. */
   | 'too_many'
 
-/** What a runtime and its channel throw; `code` is stable, the message says with which values. */
+/** The error of a runtime and its channel; `code` is stable, the message names the values. */
 export class SandboxError extends Error {
   override name = 'SandboxError'
   readonly code: SandboxErrorCode

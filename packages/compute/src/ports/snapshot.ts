@@ -4,14 +4,14 @@
  */
 export interface VpsSnapshots {
   /**
-   * Keeps the state of now under an id (letters, digits and `_`), live. Kept already: nothing is done.
-   * Throws DriverError `machine_unknown`, `no_space`, `guest_failed`; with memory `guest_failed` also when the machine does
-   * not run, and `unsupported` without the feature `memorySnapshots`.
+   * Keeps the current state under an id (letters, digits and `_`), while the machine runs on. Does nothing if it is
+   * kept already. Throws DriverError `machine_unknown`, `no_space`, `guest_failed`; with memory `guest_failed` also
+   * when the machine does not run, and `unsupported` without the feature `memorySnapshots`.
    */
   take(id: string, snapshotId: string, options: { memory: boolean }): Promise<SnapshotTaken>
   /**
    * Brings the machine back to that state. With memory it runs from the moment of the snapshot on; without, it boots
-   * from the disk of then if it ran before. Before anything is given up it is made sure that the snapshot can be read.
+   * from the disk of the snapshot if it ran before. The snapshot is checked to be readable before anything is given up.
    * Throws `snapshot_unknown`, `snapshot_damaged` (the machine is as it was), `machine_unknown`, `guest_failed`.
    */
   restore(id: string, snapshotId: string): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * The bytes that cloud-init is given. User data is text, so a form of it that is none (gzip) comes as base64, which is
- * decoded here. No form of user data as it is can be mistaken for base64, since each begins with a character or has one
+ * The bytes that cloud-init is given. User data is text, so a binary form of it (gzip) comes as base64, which is
+ * decoded here. No textual form of user data can be mistaken for base64, since each begins with a character or has one
  * (`#`, `:`) that base64 has not.
  */
 export function userDataBytes(userData: string): Buffer {

@@ -15,7 +15,7 @@ export interface OsImage {
 export interface OwnAddresses {
   /** All of its ports lead to the machine, and what the machine sends comes from it. */
   ipv4?: string
-  /** Of the guest itself: nothing is translated. In the shortest form (RFC 5952). */
+  /** The IPv6 address of the guest itself: nothing is translated. In the shortest form (RFC 5952). */
   ipv6?: string
 }
 

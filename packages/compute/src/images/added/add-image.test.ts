@@ -73,7 +73,7 @@ async function publish(bytes = disk, by = publisher, list = sums(bytes)): Promis
 const add = (source: ImageSource, slug = 'nova-24-04') =>
   addImage({ slug, name: 'Nova 24.04', source }, options)
 
-/** What anybody can see or would find left over: files, and the folder of downloads. */
+/** Traces that any user can see or that would be left over: files, and the folder of downloads. */
 const traces = async () => ({
   added: (await readdir(options.folder).catch(() => [])).filter((name) => name !== 'change.pid'),
   downloads: await readdir(options.downloads).catch(() => []),

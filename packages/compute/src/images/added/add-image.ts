@@ -17,13 +17,13 @@ export interface AddImageOptions {
   folder: string
   /** Where downloads in the making are kept; may be emptied at any time. */
   downloads: string
-  /** Who looks at disks that nobody vouches for; needed when the caller is root. */
+  /** The user who inspects untrusted disks; needed when the caller is root. */
   reader: RunAs | undefined
   clock: { now(): Date }
   /** A number that no image had before. */
   newOsId: () => Promise<number>
   say: (line: string) => void
-  /** Of the server's failures. */
+  /** How long failures of the server are borne. */
   patience?: Pick<DownloadOptions, 'idleMs' | 'pauseMs'>
 }
 

@@ -1,6 +1,6 @@
 import type { OsImage } from '../../ports/vps-driver.ts'
 
-/** What an operator names when adding an image. Sources are https or http addresses, or files of this host. */
+/** The facts that an operator names when adding an image. Sources are https or http addresses, or files of this host. */
 export interface ImageSource {
   url: string
   /** The publisher's list of digests. Without it, the signature is one of the image itself. */
@@ -11,14 +11,14 @@ export interface ImageSource {
   key?: string
 }
 
-/** An image of somebody else, checked and kept on this host. */
+/** A foreign image, checked and kept on this host. */
 export interface AddedImage extends OsImage {
   /** Names the content for ever: another download of the same slug has another name. */
   content: string
   /** No disk can be smaller. */
   diskGb: number
   url: string
-  /** Of the file as published, such as `sha512:...`. */
+  /** The digest of the file as published, such as `sha512:...`. */
   digest: string
   /** The fingerprint of the key that signed it; null when only the publisher's TLS certificate vouches for it. */
   signedBy: string | null

@@ -82,14 +82,14 @@ export async function publishImage(folder: string, image: AddedImage): Promise<v
   await syncFolder(folder)
 }
 
-/** Nobody finds the image any more; `showImage` takes that back. */
+/** Hides the image from every search; `showImage` takes that back. */
 export const hideImage = (folder: string, slug: string) =>
   rename(recordFile(folder, slug), `${recordFile(folder, slug)}${HIDDEN}`)
 
 export const showImage = (folder: string, slug: string) =>
   rename(`${recordFile(folder, slug)}${HIDDEN}`, recordFile(folder, slug))
 
-/** What is hidden goes for good. */
+/** Deletes a hidden image for good. */
 export async function dropImage(folder: string, image: AddedImage): Promise<void> {
   await rm(`${recordFile(folder, image.slug)}${HIDDEN}`)
   await syncFolder(folder)

@@ -77,7 +77,7 @@ export function goodSignature(lines: string[]): string | undefined {
   let isGood = false
   for (const [what, ...rest] of words) {
     if (what === 'NEWSIG') isGood = false
-    // Of keys that expired or were revoked other words are said.
+    // Expired and revoked keys are reported by other words.
     if (what === 'GOODSIG') isGood = true
     if (what === 'VALIDSIG' && isGood) return rest[9] ?? rest[0]
   }

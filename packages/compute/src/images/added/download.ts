@@ -101,7 +101,7 @@ async function fetchSmall(url: string, options: DownloadOptions): Promise<Buffer
   }
 }
 
-/** What the server said of the file that the part is of; without it there is no going on. */
+/** The server's description of the file that the part belongs to; without it the download cannot be resumed. */
 interface Mark {
   validator: string | null
 }
@@ -198,7 +198,7 @@ async function follow(
   throw new ImageRefusedError(`${url} leads from one address to the next without end`)
 }
 
-/** What a server refuses now may work later; what it does not have, it does not have. */
+/** A refusal of a server may pass later; a file that it does not have stays missing. */
 function refuseUnless(isFine: boolean, url: string, { status, headers }: Response): void {
   if (status >= 500 || status === 408 || status === 429) throw new BrokenOffError(`status ${status}`)
   if (!isFine) throw new ImageRefusedError(`${url}: the server answers with status ${status}`)

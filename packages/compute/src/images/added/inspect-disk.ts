@@ -14,9 +14,9 @@ const GIB = 1024 ** 3
 const HEADER_BYTES = 64 * 1024
 const LARGEST_GIB = 256
 
-/** Of a qcow2 header, in bytes. */
+/** The positions in a qcow2 header, in bytes. */
 const at = { version: 4, backing: 8, size: 24, encryption: 32, features: 72, headerLength: 100 } as const
-/** Those features that change how to read it and name no other file: dirty, compression type, extended L2 entries. */
+/** Features that change how to read the disk and name no other file: dirty, compression type, extended L2 entries. */
 const HARMLESS_FEATURES = 1n | (1n << 3n) | (1n << 4n)
 const EXTERNAL_DATA = 1n << 2n
 const EXTENSION_END = 0
@@ -42,9 +42,9 @@ const foreign: [name: string, offset: number, magic: string][] = [
 const LIMITS = ['--as=2147483648', '--cpu=120']
 
 /**
- * Whoever made an image could have prepared it, so its header is read here before any program opens it: nothing in it
- * may name another file, of which a machine would then show the content.
- * @throws ImageRefusedError for what is no disk that boots, or one that refers to something outside itself
+ * The maker of an image could have prepared it, so its header is read here before any program opens it: nothing in it
+ * may name another file, whose content a machine would then show.
+ * @throws ImageRefusedError for a file that is no bootable disk, or that refers to something outside itself
  */
 export function readDiskHeader(head: Buffer): DiskFormat {
   for (const [name, offset, magic] of foreign) {
@@ -83,7 +83,7 @@ function refuse(what: string): never {
   throw new ImageRefusedError(`The disk refers to ${what}: it would show files of this host`)
 }
 
-/** Looks at a disk that nobody vouches for, as a user with few rights. */
+/** Inspects an untrusted disk as a user with few rights. */
 export async function inspectDisk(file: string, reader: RunAs | undefined): Promise<InspectedDisk> {
   const format = readDiskHeader(await readHead(file))
   const info = await runCommand(

@@ -10,13 +10,13 @@ export interface RemoveImageOptions {
   baseImages: string
   /** Where disks lie that may have grown from them: machines', and any that are kept. */
   overlays: string[]
-  /** Who still needs it, in words. Asked when nobody new can come to need it. */
+  /** The users of the image, in words. Asked when no new one can come. */
   usedBy: (image: AddedImage) => Promise<string[]>
 }
 
 /**
- * Takes back an image that was added, with all that was kept of it.
- * @throws ImageRefusedError when there is no such image, or somebody needs it
+ * Takes back an image that was added, with all its files.
+ * @throws ImageRefusedError when there is no such image, or it is still needed
  */
 export function removeImage(slug: string, options: RemoveImageOptions): Promise<AddedImage> {
   const { folder, usedBy } = options

@@ -72,7 +72,7 @@ function serve(file: ServedFile, { headers }: IncomingMessage, response: ServerR
   response.write(rest.subarray(0, cut.afterBytes), () => response.socket?.end())
 }
 
-/** Somebody who publishes images, with a key of their own. */
+/** A publisher of images, with a key of their own. */
 export interface Publisher {
   /** Public, in ASCII armor. */
   keyFile: string
@@ -114,7 +114,7 @@ export async function makePublisher(expires = 'never'): Promise<Publisher> {
     },
     clearSigned: async (text) => (await gpg(['--clear-sign'], text)).stdout,
     async revoke() {
-      // Made along with the key, and spoilt by a colon, so that nobody takes it by mistake.
+      // Made along with the key, and spoilt by a colon so that it is not taken by mistake.
       const certificate = await readFile(join(home, 'openpgp-revocs.d', `${fingerprint}.rev`), 'utf8')
       await gpg(['--import'], certificate.replace(/^:-----/m, '-----'))
       await writeKey()

@@ -144,7 +144,7 @@ async function makeFolders(
   return new Map((['cpu', 'memory', 'pids', 'blkio'] as const).map((controller) => [controller, folder]))
 }
 
-/** Whoever removes another machine's group may remove the parent in between. */
+/** The removal of another machine's group may remove the parent in between. */
 async function makeFolder(folder: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

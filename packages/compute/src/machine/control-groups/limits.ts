@@ -1,11 +1,11 @@
 /*
- * What one machine may take of the host, as lines for the files of Linux control groups. Pure.
+ * The limits of one machine on this host, as lines for the files of Linux control groups. Pure.
  * https://docs.kernel.org/admin-guide/cgroup-v1/ and https://docs.kernel.org/admin-guide/cgroup-v2.html
  */
 
 export type Controller = 'cpu' | 'memory' | 'pids' | 'blkio'
 
-/** What an operator allows each machine on the host's disk. */
+/** The limits that an operator sets for each machine on the host's disk. */
 export interface DiskLimits {
   /** Megabytes a second, for reading and for writing each. */
   megabytes: number
@@ -18,7 +18,7 @@ export const defaultDiskLimits: DiskLimits = { megabytes: 200, operations: 10_00
 export interface MachineSize {
   vcpus: number
   memoryMb: number
-  /** Of processor time when the host is busy, in processors. Default: all of `vcpus`. */
+  /** The share of processor time when the host is busy, in processors. Default: all of `vcpus`. */
   share?: number
   /**
    * Its memory is a template's at first. A page that it writes and the template never had is charged to it twice: its own,
@@ -28,7 +28,7 @@ export interface MachineSize {
 }
 
 export interface Limits {
-  /** Of processor time in each period, in microseconds. */
+  /** Processor time in each period, in microseconds. */
   cpuQuota: number
   /** Against those of other machines, in processors. */
   cpuShare: number
@@ -47,12 +47,12 @@ export interface GroupFile {
 
 const MIB = 1024 ** 2
 const PERIOD = 100_000
-/** What a group has by default, which we give for one processor: in version 1, and in version 2. */
+/** The weight that a group has by default, which is given for one processor: in version 1, and in version 2. */
 const SHARES = 1024
 const WEIGHT = 100
 /**
- * What QEMU holds beside the guest's memory: translated code, the screen, tables of the disk. Pages of files count as
- * well and are given back under pressure, so this is about what cannot be.
+ * The memory that QEMU holds beside the guest's: translated code, the screen, tables of the disk. Pages of files count
+ * as well and are given back under pressure, so this covers what cannot be given back.
  */
 const OVERHEAD_MB = 512
 /** Its threads: up to 64 for the disk, a few of its own, one for each processor. It can start no process. */

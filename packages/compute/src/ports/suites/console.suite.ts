@@ -33,7 +33,7 @@ async function readUntil(line: Duplex, wanted: RegExp): Promise<string> {
   throw new Error(`The machine said only: ${seen}`)
 }
 
-/** What every console must do. */
+/** The duties of every console. */
 export function vpsConsoleSuite(name: string, make: () => Promise<ConsoleUnderTest>): void {
   describe(`${name}: the console port`, { timeout: 4 * ANSWER_MS }, () => {
     let subject: ConsoleUnderTest

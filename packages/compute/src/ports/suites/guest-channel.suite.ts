@@ -19,7 +19,7 @@ const content = Buffer.concat(
   Array.from({ length: 45_000 }, (_, index) => createHash('sha256').update(String(index)).digest()),
 )
 
-/** What every guest channel must do. The tests are one life of one machine, in order. */
+/** The duties of every guest channel. The tests are one life of one machine, in order. */
 export function guestChannelSuite(name: string, make: () => Promise<ChannelUnderTest>): void {
   describe(`${name}: the guest channel port`, { timeout: 120_000 }, () => {
     let subject: ChannelUnderTest

@@ -20,7 +20,7 @@ export interface HostUnderTest {
   close?(): Promise<void>
 }
 
-/** What every host must do about the features that it does not declare: refuse, and leave everything as it was. */
+/** The duties of every host that lacks features: it refuses what needs them, and leaves everything as it was. */
 export function lackedFeaturesSuite(name: string, make: () => Promise<HostUnderTest>): void {
   describe(`${name}: features that a host lacks`, { timeout: 8 * 60_000 }, () => {
     let host: HostUnderTest

@@ -7,7 +7,7 @@ import type { DriverError, VpsDriver, VpsSpec } from '../vps-driver.ts'
 export interface RetainedDisksUnderTest {
   retainedDisks: RetainedDisks
   driver: VpsDriver
-  /** Of a machine that runs, its first boot complete, and answers its guest agent. */
+  /** The spec of a machine that runs, whose first boot is complete, and which answers its guest agent. */
   spec: VpsSpec
   /** Writes into a file inside the machine, and reads it; both wait until the machine can be asked. */
   write(text: string): Promise<void>
@@ -18,7 +18,7 @@ export interface RetainedDisksUnderTest {
 
 const TIMEOUT_MS = 6 * 60_000
 
-/** What every keeper of disks must do. The tests are one life of one machine, in order; it is destroyed in the end. */
+/** The duties of every keeper of disks. The tests are one life of one machine, in order; it is destroyed in the end. */
 export function retainedDisksSuite(name: string, make: () => Promise<RetainedDisksUnderTest>): void {
   describe(`${name}: the retained disks port`, { timeout: TIMEOUT_MS }, () => {
     let subject: RetainedDisksUnderTest

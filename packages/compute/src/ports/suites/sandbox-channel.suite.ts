@@ -54,7 +54,7 @@ const content = Buffer.concat(
   Array.from({ length: 90_000 }, (_, index) => createHash('sha256').update(String(index)).digest()),
 )
 
-/** What every sandbox channel must do. The tests are one life of one sandbox, in order. */
+/** The duties of every sandbox channel. The tests are one life of one sandbox, in order. */
 export function sandboxChannelSuite(name: string, make: () => Promise<SandboxChannelUnderTest>): void {
   describe(`${name}: the sandbox channel port`, { timeout: 120_000 }, () => {
     let subject: SandboxChannelUnderTest

@@ -28,7 +28,7 @@ export interface RuntimeUnderTest {
 
 const START_TIMEOUT_MS = 8 * 60_000
 
-/** What every runtime must do. The tests are one life of a few sandboxes, in order. */
+/** The duties of every runtime. The tests are one life of a few sandboxes, in order. */
 export function sandboxRuntimeSuite(name: string, make: () => Promise<RuntimeUnderTest>): void {
   describe(`${name}: the sandbox runtime port`, { timeout: START_TIMEOUT_MS }, () => {
     let subject: RuntimeUnderTest

@@ -22,7 +22,7 @@ export interface SnapshotsUnderTest {
 
 const TIMEOUT_MS = 6 * 60_000
 
-/** What every keeper of snapshots must do. The tests are one life of one machine, in order. */
+/** The duties of every keeper of snapshots. The tests are one life of one machine, in order. */
 export function vpsSnapshotsSuite(name: string, make: () => Promise<SnapshotsUnderTest>): void {
   describe(`${name}: the snapshots port`, { timeout: TIMEOUT_MS }, () => {
     let subject: SnapshotsUnderTest

@@ -26,8 +26,8 @@ export const countingUserData =
 const BOOT_TIMEOUT_MS = 8 * 60_000
 
 /**
- * What every driver must do. The tests are one life of one machine, in order: real boots are dear, so each one serves
- * many checks.
+ * The duties of every driver. The tests are one life of one machine, in order: real boots are expensive, so each one
+ * serves many checks.
  */
 export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest>): void {
   describe(`${name}: the VPS driver port`, { timeout: BOOT_TIMEOUT_MS }, () => {
