@@ -9,7 +9,7 @@ import type { HostFeatures, VpsDriver } from '../ports/vps-driver.ts'
  * Each mode wraps the ports of one host, and the fakes underneath stay what they are: they say what is really so.
  *
  *   late     of the calls that change something every other one of a kind is given up: it throws, and is done only once its machine
- *            was looked at twice, or before the next call for it. The same call again, while it is under way, waits for its end.
+ *            was looked at twice, or its host, or before the next call for it. The same call again, while it is under way, waits for its end.
  *            A machine that has started answers by SSH one look later.
  *   lossy    some calls throw what a broken connection throws: half of them after they were done, half before.
  *   poor     the host lacks every feature that it can do without.
@@ -131,9 +131,12 @@ export function late<P extends HostPorts>(ports: P): P {
     throw unanswered('scripted: the host did not answer in time')
   }
 
-  const observe: VpsDriver['observe'] = async (id) => {
+  const look = async (id: string) => {
     const work = underWay.get(id)
     if (work && ++work.looks >= LOOKS) await end(id).catch(() => {})
+  }
+  const observe: VpsDriver['observe'] = async (id) => {
+    await look(id)
     const seen = await ports.driver.observe(id)
     const wasReady = ready.has(id)
     if (seen.sshReady) ready.add(id)
@@ -145,10 +148,15 @@ export function late<P extends HostPorts>(ports: P): P {
     return new Map(await Promise.all(ids.map(async (id) => [id, await observe(id)] as const)))
   }
 
+  const inventory: VpsDriver['inventory'] = async () => {
+    await Promise.all([...underWay.keys()].map(look))
+    return ports.driver.inventory()
+  }
+
   const changed = through(ports, CHANGING, changing)
+  const looking: Partial<VpsDriver> = { observe, observeAll, inventory }
   const driver = new Proxy(changed.driver, {
-    get: (target, name) =>
-      name === 'observe' ? observe : name === 'observeAll' ? observeAll : Reflect.get(target, name),
+    get: (target, name) => looking[name as keyof VpsDriver] ?? Reflect.get(target, name),
   })
   return { ...changed, driver }
 }
