@@ -7,7 +7,6 @@ import {
 import { announce } from '../../database/changes.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import type { Metrics } from '../../dispatch/read-models.ts'
-import { LeaseLostError } from '../../hosts/leases.ts'
 import { hostOf, type Tended } from '../../platform/machine-host.ts'
 import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
@@ -98,6 +97,13 @@ export function createVpsReconciler(
       if (!row) return
       const look = isOnlyLookedAt(row) ? observe(row) : observeOne(services, row)
       lookedAt.set(row.id, services.clock.now().getTime())
+      let isSeen = false
+      look.then(
+        () => {
+          isSeen = true
+        },
+        () => {},
+      )
       const work = reconcileOne(services, { samples, newest, networks }, row, look)
         .then((step) => {
           if (step !== 'nothing') tally.done()
@@ -106,6 +112,8 @@ export function createVpsReconciler(
         })
         .catch((error) => {
           tally.failed()
+          // What the host did not answer may be done or not, and a machine that was steady before is not: it is looked at again at once.
+          if (isSeen && !(error instanceof DriverError)) lookedAt.delete(row.id)
           services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed')
         })
         .finally(() => {
@@ -176,11 +184,14 @@ async function reconcileOne(
   const row = await vpsById(db, id)
   // The observation may be of the machine on its old disk, or on a host that it was not made on.
   if (row.done_disk !== before.done_disk || row.host_id !== before.host_id) return 'nothing'
-  // A boot that was done by a process which did not live to write it down.
+  // A boot that was done by a process which did not live to write it down, or whose answer was lost.
   const done_boot = Math.min(seen.boot ?? 0, row.wanted_boot)
   if (done_boot > row.done_boot) {
-    await updateMachine(db, id, { done_boot, ssh_ready: false })
-    Object.assign(row, { done_boot, ssh_ready: false })
+    // The wish for another system is one for a boot too: what the last wish asked for runs.
+    const done_rescue =
+      done_boot === row.wanted_boot && seen.state === 'running' ? row.rescue : row.done_rescue
+    await updateMachine(db, id, { done_boot, done_rescue, ssh_ready: false })
+    Object.assign(row, { done_boot, done_rescue, ssh_ready: false })
   }
   const now = clock.now()
   const observation = metricsOf(seen, now.getTime(), {
@@ -254,19 +265,18 @@ async function tryToMake(services: Services, row: VpsRow, make: () => Promise<vo
   try {
     await make()
   } catch (error) {
-    // Whoever has the lease now makes it.
-    if (error instanceof LeaseLostError) throw error
+    // Without an answer nothing is known of the machine: that is no attempt, and whoever tends it looks again.
+    if (!(error instanceof DriverError)) throw error
     services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
-    const code = error instanceof DriverError ? error.code : undefined
+    const { code } = error
     if (code === 'port_taken' && (await moveSshPort(services, row))) return
     if (isOfHost(code) && (await moveToAnotherHost(services, row))) return
-    const reason = code ? WHY[code] : 'The machine could not be made'
-    await updateMachine(services.db, row.id, { attempts: row.attempts + 1, failure_reason: reason })
+    await updateMachine(services.db, row.id, { attempts: row.attempts + 1, failure_reason: WHY[code] })
   }
 }
 
 /** Whether another host may be able to do what this one could not. */
-const isOfHost = (code: DriverErrorCode | undefined) =>
+const isOfHost = (code: DriverErrorCode) =>
   code === 'no_space' || code === 'image_unknown' || code === 'image_not_ready' || code === 'unsupported'
 
 async function power(

@@ -7,6 +7,7 @@ let token: string
 let id: string
 beforeAll(async () => {
   service = await startTestService({
+    features: ['networks'],
     env: { COINRACK_RATE_REGISTER: '1000/min', COINRACK_SSH_PORTS: '30100-30160' },
   })
 })
@@ -101,6 +102,19 @@ describe('firewall', () => {
   test('error: of a VPS that is deleted', async () => {
     await cancel()
     expect((await setFirewall({ rules: [] })).body.code).toBe('service_busy')
+  })
+
+  test('behavior: rules whose answer was lost are given to the machine again at once', async () => {
+    const { applyNetwork } = service.driver
+    let calls = 0
+    service.driver.applyNetwork = async (...given) => {
+      if (++calls === 1) throw new Error('read ECONNRESET')
+      return applyNetwork(...given)
+    }
+    await setFirewall({ default_in: 'deny', default_out: 'allow', rules: [] })
+    await service.reconcile()
+    service.driver.applyNetwork = applyNetwork
+    expect(machine().network.firewall).toMatchObject({ defaultIn: 'deny' })
   })
 
   test('behavior: rules that do not load are shown as not applied, and the machine is delivered all the same', async () => {
