@@ -15,6 +15,7 @@ let customer: { token: string; accountId: string }
 
 beforeAll(async () => {
   service = await startTestService({
+    features: ['serialConsole', 'guestCommands', 'memorySnapshots', 'rescue', 'retainedDisks', 'networks'],
     env: {
       COINRACK_RATE_REGISTER: '1000/min',
       COINRACK_RATE_CONSOLE: '2/min',

@@ -32,7 +32,7 @@ import defaultCatalog from '../config/default-catalog.json' with { type: 'json' 
 import { listenForChanges } from '../database/changes.ts'
 import { openPool } from '../database/pool.ts'
 import { observeHost } from '../hosts/observe-host.ts'
-import { type FakeHost, fakeHost, featuresIn, hostIn, hostMode } from '../hosts/testing.ts'
+import { type Exception, type FakeHost, fakeHost, featuresIn, hostIn, hostMode } from '../hosts/testing.ts'
 import { invoicing } from '../payments/invoicing.ts'
 import { atMostEvery } from '../platform/at-most-every.ts'
 import { createHashing } from '../platform/hashing.ts'
@@ -85,6 +85,8 @@ export interface WorldOptions {
   lookup?: Services['lookup']
   /** How the hosts are. Default: `COINRACK_TEST_HOSTS`, or as good as fakes can be. */
   mode?: HostMode
+  /** Where the test means nothing in a mode. */
+  exception?: Exception
   /** What the test needs hosts to have, also where they are poor. */
   features?: readonly (keyof HostFeatures)[]
   /** Options of the fake driver. */
@@ -124,7 +126,7 @@ export async function createTestWorld(
   }
   const config = testConfig(options.env)
   const catalog = sellable(parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'), config)
-  const mode = options.mode ?? hostMode()
+  const mode = options.mode ?? hostMode(options.exception)
   const driverOptions = (driver: Partial<FakeDriverOptions> = {}) => ({
     clock,
     ...driver,

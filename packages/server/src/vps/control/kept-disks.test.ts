@@ -8,6 +8,7 @@ let service: TestService
 beforeAll(async () => {
   const classes = ['REGISTER', 'ORDERS', 'REINSTALLS']
   service = await startTestService({
+    features: ['retainedDisks', 'guestCommands'],
     env: Object.fromEntries(classes.map((name) => [`COINRACK_RATE_${name}`, '100000/min'])),
     driver: { capacity: { vcpus: 640, memoryMb: 64 * 1024, diskGb: 10_000 } },
   })
