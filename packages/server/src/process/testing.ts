@@ -170,7 +170,7 @@ export async function startTestService(
     },
     reconcile,
     async settle() {
-      for (let looks = world.mode === undefined ? 1 : 4; looks > 0; looks--) {
+      for (let looks = world.mode === undefined ? 1 : 8; looks > 0; looks--) {
         clock.advance(LOOK_MS)
         await reconcile()
       }

@@ -211,6 +211,30 @@ describe('reset-password', () => {
     expect(await work(body.operation)).toMatchObject({ status: 'succeeded' })
   })
 
+  test('behavior: a boot that took it, and of which nobody heard, is known to have taken it', async () => {
+    service.guests.silence(id, true)
+    const { body } = await post('reset-password')
+    await service.settle()
+    const { power: act, observe } = service.driver
+    let before: Awaited<ReturnType<typeof observe>> | undefined
+    service.driver.power = async (...given) => {
+      before ??= await observe(id)
+      await act(...given)
+      service.driver.power = act
+      throw new Error('read ECONNRESET')
+    }
+    // It is looked at once more as it was when the boot began.
+    service.driver.observe = async (machine) => {
+      const seen = before ?? (await observe(machine))
+      if (before) service.driver.observe = observe
+      return seen
+    }
+    await power('reboot')
+    await service.settle()
+    expect(await work(body.operation)).toMatchObject({ status: 'succeeded' })
+    expect(machine().starts).toBe(2)
+  })
+
   test('behavior: the agent that comes back takes it at once', async () => {
     service.guests.silence(id, true)
     const { body } = await post('reset-password')

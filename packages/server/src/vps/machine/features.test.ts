@@ -105,8 +105,7 @@ describe('a VPS of a host that has nothing but ports', () => {
     const before = machine().inside.rootPasswordHash
     await ask('POST', '/power', { action: 'reboot' })
     await service.reconcile()
-    service.clock.advance(10_000)
-    await service.reconcile()
+    await service.settle()
     expect(await work()).toMatchObject({ status: 'succeeded' })
     expect(machine().inside.rootPasswordHash).not.toBe(before)
     expect((await ask('GET', '')).body.root_password).toEqual(expect.any(String))

@@ -130,7 +130,7 @@ describe('power', () => {
   test('behavior: a machine that crashed is started again; a stopped one is not', async () => {
     service.driver.crash(id)
     service.clock.advance(20_000)
-    await service.reconcile()
+    await service.settle()
     expect(await status()).toMatchObject({ status: 'active', ssh_ready: true })
     expect(starts()).toBe(2)
     await power('stop')

@@ -231,7 +231,7 @@ async function take(
         await driver.power(id, 'start', row.wanted_boot)
       })
     case 'power':
-      return power(services, row, step.action)
+      return power(services, row, seen, step.action)
     case 'tell':
       await notifyGuest(services, row, seen)
       return updateMachine(db, id, { observation })
@@ -282,12 +282,15 @@ const isOfHost = (code: DriverErrorCode) =>
 async function power(
   services: Services,
   row: VpsRow,
+  seen: VpsObservation,
   action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset',
 ) {
   const { driver } = hostOf(services, row)
   if (action === 'start') await driver.ensure(specOf(services, row))
   const isHandedOver =
-    row.rescue || action === 'stop' || action === 'force_stop' ? false : await handOverAtBoot(services, row)
+    row.rescue || action === 'stop' || action === 'force_stop'
+      ? false
+      : await handOverAtBoot(services, row, seen)
   // A reset keeps the process, and with it what it was started with.
   if (isHandedOver && action === 'reset') await driver.power(row.id, 'force_stop')
   const isBoot = action === 'start' || action === 'reboot' || action === 'reset'
