@@ -48,7 +48,12 @@ test.each(hostModes)(
         `select kind, count(*)::int from ledger_transaction where account_id = $1 group by kind order by kind`,
         [accountId],
       )
-      console.log(rows)
+      expect(rows).toEqual([
+        { kind: 'adjustment', count: 1 },
+        { kind: 'charge', count: 2 },
+        { kind: 'hold', count: 1 },
+        { kind: 'refund', count: 1 },
+      ])
       await expectBooksToBalance(service.services.db)
     } finally {
       await service.close()

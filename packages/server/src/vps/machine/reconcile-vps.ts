@@ -97,12 +97,9 @@ export function createVpsReconciler(
       if (!row) return
       const look = isOnlyLookedAt(row) ? observe(row) : observeOne(services, row)
       lookedAt.set(row.id, services.clock.now().getTime())
-      let isSeen = false
-      look.then(
-        () => {
-          isSeen = true
-        },
-        () => {},
+      const isSeen = look.then(
+        () => true,
+        () => false,
       )
       const work = reconcileOne(services, { samples, newest, networks }, row, look)
         .then((step) => {
@@ -110,10 +107,10 @@ export function createVpsReconciler(
           // Work that was waiting for that can go on at once.
           if (step === 'record') lookedAt.delete(row.id)
         })
-        .catch((error) => {
+        .catch(async (error) => {
           tally.failed()
           // What the host did not answer may be done or not, and a machine that was steady before is not: it is looked at again at once.
-          if (isSeen && !(error instanceof DriverError)) lookedAt.delete(row.id)
+          if (!(error instanceof DriverError) && (await isSeen)) lookedAt.delete(row.id)
           services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed')
         })
         .finally(() => {
