@@ -57,11 +57,13 @@ describe('firewall', () => {
     await service.reconcile()
     expect(machine().networkApplications).toBe(before)
     const next = createVpsReconciler(service.services)
-    for (let pass = 0; pass < 2; pass++) {
+    for (let pass = service.mode === undefined ? 2 : 8; pass > 0; pass--) {
       await next.pass()
       await next.idle()
     }
-    expect(machine().networkApplications).toBe(before + 1)
+    // What a lossy host has done is not always heard, and then told once more.
+    if (service.mode === 'lossy') expect(machine().networkApplications).toBeGreaterThan(before)
+    else expect(machine().networkApplications).toBe(before + 1)
   })
 
   test('behavior: it is replaced as a whole, also while the machine is off', async () => {
