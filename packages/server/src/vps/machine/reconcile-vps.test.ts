@@ -20,6 +20,7 @@ class Killed extends Error {}
 let service: TestService
 beforeAll(async () => {
   service = await startTestService({
+    features: ['retainedDisks', 'guestCommands'],
     env: { COINRACK_RATE_REGISTER: '100000/min', COINRACK_RATE_ORDERS: '100000/min' },
   })
 })
