@@ -89,8 +89,7 @@ test('behavior: what is meant for the own system waits for it, or is refused', a
   ] as const)
     expect([path, (await ask(path, body)).body.code]).toEqual([path, 'service_busy'])
   await done('rescue', { enabled: false })
-  service.clock.advance(10_000)
-  await service.reconcile()
+  await service.settle()
   expect(await work(reset.operation)).toMatchObject({ status: 'succeeded' })
 })
 

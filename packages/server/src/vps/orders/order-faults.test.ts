@@ -111,7 +111,7 @@ test('behavior: a host that never answers keeps no money', async () => {
   const order = await place('web')
   const { ensure } = service.driver
   service.driver.ensure = () => Promise.reject(new Error('read ECONNRESET'))
-  for (let minutes = 0; minutes < 17; minutes++) {
+  for (let minutes = 0; minutes < 24; minutes++) {
     await pass(service.services)
     service.clock.advance(60_000)
   }
