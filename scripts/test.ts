@@ -7,7 +7,9 @@ import { promisify } from 'node:util'
 
 /*
  * `npm test`: everything that must hold before a change is handed in. Goes on after a failure, so that all are seen.
- * `--full` adds the tests in `*.full.test.ts`, which take long. Other arguments choose test files, as vitest does.
+ * `--full` adds the tests in `*.full.test.ts`, which take long. `--hosts` runs, in place of everything, the tests of the server on fake
+ * hosts that are late, lossy and poor (docs/decisions/0264-a-fake-that-is-late-lossy-or-poor.md). Other arguments choose test files, as
+ * vitest does.
  *
  * Without arguments there are two lanes. An emulated machine keeps one processor busy, so one lane has the networks, which
  * mostly wait, and then the machines of VPS, file by file; the other has the checks, the parts, the whole without machines,
@@ -21,7 +23,17 @@ const results = join(root, 'node_modules', '.cache', 'coinrack')
 const templates = join(results, 'templates')
 const args = process.argv.slice(2)
 const isFull = args.includes('--full')
-const chosen = args.filter((argument) => argument !== '--full')
+const isOfHosts = args.includes('--hosts')
+const chosen = args.filter((argument) => argument !== '--full' && argument !== '--hosts')
+
+const hostModes = ['late', 'lossy', 'poor']
+/** The tests that stand on fake hosts. */
+const ON_FAKE_HOSTS = [
+  'packages/server',
+  ...['bad-input', 'earlier-schema', 'every-operation', 'guide', 'placement.test', 'replicas', 'sdk'].map(
+    (name) => `test/${name}`,
+  ),
+]
 
 const checks = [
   { name: 'format and lint', command: 'biome', args: ['check', '--error-on-warnings'] },
@@ -139,13 +151,13 @@ async function machineFiles(): Promise<string[]> {
   return files.toSorted((one, other) => sizes.get(other)! - sizes.get(one)!)
 }
 
-async function runTests(name: string, chosenHere: string[]) {
+async function runTests(name: string, chosenHere: string[], more: Record<string, string> = {}) {
   const report = join(results, `${name}.json`)
   await rm(report, { force: true })
   // Files with machines take long: each of their tests is told of when it ends.
   const told = /^(machines|sandboxes)/.test(name) ? 'verbose' : 'default'
   const reporters = [`--reporter=${told}`, '--reporter=json', `--outputFile.json=${report}`]
-  const env = { COINRACK_TEST_TEMPLATES: templates, ...(isFull ? { COINRACK_TEST_FULL: '1' } : {}) }
+  const env = { COINRACK_TEST_TEMPLATES: templates, ...(isFull ? { COINRACK_TEST_FULL: '1' } : {}), ...more }
   const succeeded = await run('vitest', ['run', ...reporters, ...chosenHere], env)
   const { passed, failed } = await countTests(name, report, succeeded)
   total.passed += passed
@@ -157,7 +169,14 @@ const summary = join(results, 'summary.json')
 await rm(summary, { force: true })
 await rm(templates, { recursive: true, force: true })
 
-if (chosen.length > 0) await runTests('chosen', chosen)
+if (isOfHosts)
+  for (const mode of hostModes) {
+    const files = chosen.length > 0 ? chosen : ON_FAKE_HOSTS
+    await runTests(`hosts-${mode}`, ['--project=parts', '--project=whole', ...files], {
+      COINRACK_TEST_HOSTS: mode,
+    })
+  }
+else if (chosen.length > 0) await runTests('chosen', chosen)
 else if (isFull) {
   await runChecks()
   await runTests('full', [])

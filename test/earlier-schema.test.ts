@@ -141,7 +141,10 @@ async function restored(lines: Buffer, { at, machines }: Kept): Promise<TestServ
     createReadStream(file),
   )
   await db.end()
-  const service = await startTestService({ env: livedInEnv }, { database, start })
+  const service = await startTestService(
+    { features: ['guestCommands'], env: livedInEnv },
+    { database, start },
+  )
   for (const [id, { startedAt, ...machine }] of machines)
     service.driver.adopt(id, { ...machine, startedAt: startedAt ? new Date(startedAt) : undefined })
   return service

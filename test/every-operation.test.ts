@@ -133,7 +133,7 @@ const order = async () =>
   (await service.ask('POST', '/orders', { token: owner.token, body: { product: 'nano', os_id: 1 } })).body
 
 beforeAll(async () => {
-  service = await startTestService({ env: generous })
+  service = await startTestService({ features: ['guestCommands'], env: generous })
   owner = await service.customer(100_000_000n)
   stranger = await service.customer()
   for (const resource of Object.keys(makeResource) as Resource[])

@@ -201,7 +201,8 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     async power(id, action, boot) {
       const machine = known(id)
       calls.push(`${action} ${id}`)
-      actions[action](machine)
+      const isDone = boot !== undefined && boot === machine.boot && machine.startedAt !== undefined
+      if (!isDone) actions[action](machine)
       if (boot !== undefined && machine.startedAt) machine.boot = boot
     },
 

@@ -38,7 +38,7 @@ export interface VpsDriver {
   /**
    * Brings the machine into the state that the action names, and returns when it is there. Already so: nothing is done.
    * `stop` asks the guest and, when it does not obey in time, cuts its power; `reboot` is that and `start`.
-   * @param boot number that the caller gives to a boot: `observe` says the last, so that no boot is done twice
+   * @param boot number that the caller gives to a boot: `observe` says the last, and of calls with one number one boot comes
    * Throws DriverError `machine_unknown`, `port_taken`, `guest_failed`.
    */
   power(id: string, action: PowerAction, boot?: number): Promise<void>

@@ -15,6 +15,15 @@ let customer: { token: string; accountId: string }
 
 beforeAll(async () => {
   service = await startTestService({
+    features: [
+      'serialConsole',
+      'guestCommands',
+      'memorySnapshots',
+      'rescue',
+      'retainedDisks',
+      'firewall',
+      'ownAddresses',
+    ],
     env: {
       COINRACK_RATE_REGISTER: '1000/min',
       COINRACK_RATE_CONSOLE: '2/min',

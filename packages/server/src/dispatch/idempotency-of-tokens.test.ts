@@ -10,6 +10,7 @@ let tokenId: string
 let accounts = 0
 beforeAll(async () => {
   service = await startTestService({
+    features: ['guestCommands'],
     env: {
       COINRACK_RATE_LOGIN: '1000/min',
       COINRACK_RATE_REGISTER: '1000/min',

@@ -12,7 +12,7 @@ let service: TestService
 let token: string
 let accountId: string
 beforeAll(async () => {
-  service = await startTestService({ env: { COINRACK_RATE_ORDERS: '1000/min' } })
+  service = await startTestService({ features: ['guestCommands'], env: { COINRACK_RATE_ORDERS: '1000/min' } })
 })
 afterAll(() => service.close())
 beforeEach(async () => {

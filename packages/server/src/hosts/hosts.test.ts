@@ -16,6 +16,7 @@ let service: TestService
 let token: string
 beforeAll(async () => {
   service = await startTestService({
+    features: ['firewall', 'ownAddresses'],
     env: { COINRACK_RATE_ORDERS: '100000/min', COINRACK_RATE_DEFAULT: '100000/min' },
     driver: { capacity: ROOM },
     hosts: [
@@ -104,6 +105,7 @@ test('behavior: a machine that its host cannot make is made on another one, and 
   await saysOf('east-2', {})
   await service.reconcile()
   driver.ensure = ensure
+  for (let looks = 0; looks < 2; looks++) await service.observeHosts()
   const row = await rowOf(body.service_id)
   expect(row).toMatchObject({
     host_id: 'east-2',
@@ -173,6 +175,28 @@ describe('a machine that belongs to no VPS', () => {
     await service.observeHosts()
     expect([driver.machines.has(orphan), driver.machines.has(body.service_id)]).toEqual([false, true])
     expect(await seen()).not.toContain(orphan)
+  })
+
+  test('behavior: one that cannot be destroyed holds up no other, nor what is known of its host', async () => {
+    const { driver } = service.fakeHosts.get('east-1')!
+    const { body } = await order({ region: 'east' })
+    await service.reconcile()
+    const other = orphan.replace(/.$/, '9')
+    const [machine] = [...service.fakeHosts.values()].flatMap(
+      ({ driver: each }) => each.machines.get(body.service_id) ?? [],
+    )
+    for (const id of [orphan, other]) driver.adopt(id, machine!)
+    await service.observeHosts()
+    service.clock.advance(DAY_MS + 1)
+    const { destroy } = driver
+    driver.destroy = (id) => (id === orphan ? Promise.reject(new Error('read ECONNRESET')) : destroy(id))
+    await service.observeHosts()
+    await service.observeHosts()
+    expect([driver.machines.has(orphan), driver.machines.has(other)]).toEqual([true, false])
+    driver.destroy = destroy
+    await service.observeHosts()
+    await service.observeHosts()
+    expect(driver.machines.has(orphan)).toBe(false)
   })
 
   test('behavior: left on the host that a machine was moved from by a process that was killed then', async () => {

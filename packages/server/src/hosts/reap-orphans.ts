@@ -20,7 +20,11 @@ export async function reapOrphans(
     log.warn({ host: hostId, machine: id }, 'A machine belongs to no VPS; it is destroyed in a day')
   for (const id of await oldOrphans(db, hostId, new Date(now.getTime() - KEPT_MS))) {
     log.warn({ host: hostId, machine: id }, 'A machine that belonged to no VPS for a day is destroyed')
-    await driver.destroy(id)
+    await driver
+      .destroy(id)
+      .catch((error) =>
+        log.error({ err: error, host: hostId, machine: id }, 'It could not be destroyed; it is tried again'),
+      )
   }
 }
 

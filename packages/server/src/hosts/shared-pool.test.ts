@@ -7,6 +7,7 @@ test('behavior: hosts that share a pool give none of its addresses twice, howeve
   const network = { addressPool: [{ from: '198.18.7.1', to: `198.18.7.${HOSTS}` }], sharedPool: 'cluster' }
   const service = await startTestService({
     env: { COINRACK_ADDRESS_POOL: '198.18.0.0/30' },
+    features: ['firewall', 'ownAddresses'],
     driver: { features: { ownAddresses: false } },
     hosts: Array.from({ length: HOSTS }, (_, index) => ({ id: `host-${index}`, region: 'east', network })),
   })

@@ -36,7 +36,8 @@ test.each(asked)('error: %s inside a transaction', async (what, ask) => {
 })
 
 test('default: outside of one it is asked as ever', async () => {
-  const { capacity } = await local(service.services.hosts).driver.inventory()
+  const driver = local(service.services.hosts).driver
+  const { capacity } = await driver.inventory().catch(driver.inventory).catch(driver.inventory)
   expect(capacity.vcpus).toBeGreaterThan(0)
 })
 

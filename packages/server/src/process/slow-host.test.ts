@@ -17,6 +17,7 @@ const ORDERS = 12
 let service: TestService
 beforeAll(async () => {
   service = await startTestService({
+    features: ['guestCommands', 'firewall', 'ownAddresses', 'retainedDisks'],
     env: { COINRACK_RATE_ORDERS: '1000/min', COINRACK_RATE_DEFAULT: '10000/min' },
   })
 })

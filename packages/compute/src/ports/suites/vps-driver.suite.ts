@@ -224,6 +224,10 @@ export function vpsDriverSuite(name: string, make: () => Promise<DriverUnderTest
     test('behavior: reboot and force_stop', async () => {
       await driver.power(spec.id, 'reboot', 4)
       expect(await driver.observe(spec.id)).toMatchObject({ state: 'running', boot: 4 })
+      const { uptimeSeconds } = await driver.observe(spec.id)
+      await subject.pause()
+      for (const action of ['reboot', 'reset'] as const) await driver.power(spec.id, action, 4)
+      expect((await driver.observe(spec.id)).uptimeSeconds).toBeGreaterThanOrEqual(uptimeSeconds!)
       await driver.power(spec.id, 'force_stop')
       expect(await driver.observe(spec.id)).toMatchObject({ state: 'stopped', boot: 4 })
       await driver.power(spec.id, 'reset', 5)

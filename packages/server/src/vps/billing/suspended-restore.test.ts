@@ -5,7 +5,7 @@ import { buyerOf, DAY_MS, forgetVps, goTo, HOUR_MS } from './testing.ts'
 
 let service: TestService
 beforeAll(async () => {
-  service = await startTestService()
+  service = await startTestService({ features: ['retainedDisks'] })
 })
 afterEach(() => forgetVps(service))
 afterAll(async () => {

@@ -12,6 +12,7 @@ beforeAll(async () => {
   const port = await freePort()
   origin = `http://127.0.0.1:${port}`
   service = await startTestService({
+    features: ['serialConsole', 'screen'],
     env: { COINRACK_PUBLIC_URL: origin, COINRACK_RATE_CONSOLE: '1000/min' },
   })
   await service.app.listen({ host: '127.0.0.1', port })

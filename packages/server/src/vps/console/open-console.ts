@@ -7,6 +7,7 @@ import { makeLink } from './console-links.ts'
 export const openConsole: Handler<'openConsole'> = async ({ input, caller, db, services, fail }) => {
   const { service_id: vpsId, type } = input
   const row = await vpsById(db, vpsId)
+  demandFeature(row, type === 'serial' ? 'serial_console' : 'screen', fail)
   const { status, wanted } = row
   if (!['active', 'rebooting'].includes(status) || wanted !== 'running')
     throw fail(
@@ -17,7 +18,6 @@ export const openConsole: Handler<'openConsole'> = async ({ input, caller, db, s
         `The VPS is ${status}: a console needs one that runs`,
       ),
     )
-  demandFeature(row, type === 'serial' ? 'serial_console' : 'screen', fail)
   const { accountId, tokenId } = caller
   const { secret, expiresAt } = await makeLink(db, services, { vpsId, type, accountId, tokenId })
   const url = `${services.config.publicUrl}/console/${secret}`

@@ -114,5 +114,10 @@ function ratedAnew(period: PaidPeriod, row: VpsRow, plan: Plan, at: Date): PaidP
 /** A VPS that is off, or is going to be, has the new size from its next start on. */
 const wantedBoot = (row: VpsRow) =>
   row.wanted === 'running'
-    ? { status: 'resizing' as const, wanted_boot: row.done_boot + 1, forced: false, ssh_ready: false }
+    ? {
+        status: 'resizing' as const,
+        wanted_boot: Math.max(row.wanted_boot, row.done_boot + 1),
+        forced: false,
+        ssh_ready: false,
+      }
     : undefined

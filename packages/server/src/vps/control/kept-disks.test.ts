@@ -8,6 +8,7 @@ let service: TestService
 beforeAll(async () => {
   const classes = ['REGISTER', 'ORDERS', 'REINSTALLS']
   service = await startTestService({
+    features: ['retainedDisks', 'guestCommands'],
     env: Object.fromEntries(classes.map((name) => [`COINRACK_RATE_${name}`, '100000/min'])),
     driver: { capacity: { vcpus: 640, memoryMb: 64 * 1024, diskGb: 10_000 } },
   })
@@ -309,6 +310,12 @@ describe('before an immediate cancellation', () => {
   test('behavior: on a full host a cancellation goes on without, and a reinstall does not', async () => {
     const vps = await newVps()
     service.driver.machines.get(vps.id)!.spec.hostname = 'full-host'
+    const { destroy } = service.driver
+    service.driver.destroy = async (id) => {
+      await destroy(id)
+      service.driver.destroy = destroy
+      throw new Error('read ECONNRESET')
+    }
     await vps.reinstall()
     expect(await vps.read()).toMatchObject({ status: 'reinstalling' })
     expect(service.driver.machines.has(vps.id)).toBe(true)

@@ -44,7 +44,7 @@ export const powerVps: Handler<'powerVps'> = async ({ input, db, services, fail 
       }
       // A second wish before the first is done is the same wish.
       await updateMachine(db, id, {
-        wanted_boot: row.done_boot + 1,
+        wanted_boot: Math.max(row.wanted_boot, row.done_boot + 1),
         forced,
         status: 'rebooting',
         ssh_ready: false,

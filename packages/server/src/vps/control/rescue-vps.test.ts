@@ -7,6 +7,7 @@ let id: string
 beforeAll(async () => {
   const classes = ['REGISTER', 'ORDERS', 'REINSTALLS']
   service = await startTestService({
+    features: ['rescue', 'retainedDisks', 'guestCommands'],
     env: Object.fromEntries(classes.map((name) => [`COINRACK_RATE_${name}`, '100000/min'])),
   })
 })
@@ -88,8 +89,7 @@ test('behavior: what is meant for the own system waits for it, or is refused', a
   ] as const)
     expect([path, (await ask(path, body)).body.code]).toEqual([path, 'service_busy'])
   await done('rescue', { enabled: false })
-  service.clock.advance(10_000)
-  await service.reconcile()
+  await service.settle()
   expect(await work(reset.operation)).toMatchObject({ status: 'succeeded' })
 })
 
@@ -110,4 +110,36 @@ test('error: while it is being made, and input that says nothing', async () => {
   expect((await ask('rescue', {})).body.code).toBe('invalid_input')
   id = (await service.ask('POST', '/orders', { token, body })).body.service_id
   expect((await ask('rescue', { enabled: true })).body.code).toBe('service_busy')
+})
+
+test('behavior: a start of which nobody heard that it was done is done once', async () => {
+  const { power } = service.driver
+  for (const [enabled, starts] of [
+    [true, 2],
+    [false, 3],
+  ] as const) {
+    let isLost = false
+    service.driver.power = async (id, action, boot) => {
+      await power(id, action, boot)
+      if (action !== 'start' || isLost) return
+      isLost = true
+      throw new Error('read ECONNRESET')
+    }
+    await done('rescue', { enabled })
+    service.driver.power = power
+    expect(await status()).toMatchObject({ status: 'active', rescue: enabled, ssh_ready: true })
+    expect([machine().runsRescue, machine().starts]).toEqual([enabled, starts])
+  }
+})
+
+test('behavior: wished for beside a reboot, it is not taken for that', async () => {
+  await ask('power', { action: 'reboot' })
+  await ask('rescue', { enabled: true })
+  await ask('power', { action: 'reboot' })
+  const { power } = service.driver
+  // The reboot of before the wish, of which this process did not hear.
+  await power(id, 'reboot', 1)
+  await service.reconcile()
+  expect(await status()).toMatchObject({ status: 'active', rescue: true })
+  expect(machine().runsRescue).toBe(true)
 })

@@ -14,14 +14,16 @@ export const rescueVps: Handler<'rescueVps'> = async ({ input, caller, db, servi
   const id = input.service_id
   const rescue = input.enabled
   const row = await lockVps(db, id)
+  if (rescue) demandFeature(row, 'rescue', fail)
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
     throw fail('service_busy', ...stateRefusal(row))
   }
-  if (rescue) demandFeature(row, 'rescue', fail)
   if (row.rescue !== rescue) {
     await updateMachine(db, id, {
       rescue,
       wanted: 'running',
+      // Another number than that of a boot which may be under way: that one is of the system of before.
+      wanted_boot: row.wanted_boot + 1,
       forced: false,
       status: 'rebooting',
       ssh_ready: false,

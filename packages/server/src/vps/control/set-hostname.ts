@@ -12,11 +12,11 @@ import { RECONCILE_VPS } from '../topics.ts'
 export const setHostname: Handler<'setHostname'> = async ({ input, db, services, fail }) => {
   const id = input.service_id
   const row = await lockVps(db, id)
+  demandFeature(row, 'guest_commands', fail)
   if (!['active', 'stopped', 'rebooting'].includes(row.status)) {
     throw fail('service_busy', ...stateRefusal(row))
   }
   if (row.rescue) throw fail('service_busy', ...rescueRefusal(row))
-  demandFeature(row, 'guest_commands', fail)
   if (row.hostname !== input.hostname) {
     await updateMachine(db, id, {
       hostname: input.hostname,

@@ -12,8 +12,8 @@ type Fault = 'service_busy' | 'unsupported' | 'guest_unreachable'
 
 /** Does something inside a machine, or says why it can't be done. */
 export async function askGuest<T>(vps: Asked, fail: Refuse<Fault>, work: () => Promise<T>): Promise<T> {
-  if (vps.status !== 'active') fail('service_busy', ...stateRefusal(vps))
   demandFeature(vps, 'guest_commands', fail)
+  if (vps.status !== 'active') fail('service_busy', ...stateRefusal(vps))
   try {
     return await work()
   } catch (error) {

@@ -47,12 +47,18 @@ export async function notifyGuest(services: Services, row: VpsRow, seen: VpsObse
 }
 
 /**
- * Before a boot: lets it take over a password that the machine was not told yet.
- * @returns whether there was one
+ * Before a boot: lets it take over a password that the machine was not told yet. One that it has been given is not given again, since the
+ * boot may be over that took it.
+ * @returns whether there is one to take
  */
-export async function handOverAtBoot(services: Services, row: VpsRow): Promise<boolean> {
+export async function handOverAtBoot(
+  services: Services,
+  row: VpsRow,
+  { bootChange }: VpsObservation,
+): Promise<boolean> {
   const { id, hostname, next_root_password_hash: rootPasswordHash } = row
   if (rootPasswordHash === null) return false
+  if (row.boot_password_hash === rootPasswordHash && bootChange !== undefined) return bootChange === 'waiting'
   await hostOf(services, row).driver.changeAtBoot(id, { hostname, rootPasswordHash })
   // Only after it lies ready: what a boot has taken is compared with this.
   await updateMachine(services.db, id, { boot_password_hash: rootPasswordHash })

@@ -13,11 +13,12 @@ interface Alternative {
 }
 
 /**
- * Refuses what the host of a VPS cannot do, before anything is written.
+ * Refuses what the host of a VPS cannot do, before anything is written. Asked before anything that will pass, as the state that the VPS is in:
+ * nobody is to start or renew one for what is refused after it. One that is gone is refused for that.
  * @throws OperationError `unsupported`, with the missing feature in the field `feature`
  */
 export function demandFeature(row: Row, feature: VpsFeature, fail: Refuse): void {
-  if (row.features.includes(feature)) return
+  if (row.features.includes(feature) || row.status === 'deleted' || row.status === 'failed') return
   const [message, alternative] = REFUSALS[feature]
   const { fix, nextSteps } = alternative(row)
   fail('unsupported', message, { fields: { feature }, fix, nextSteps })

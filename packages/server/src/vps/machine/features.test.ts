@@ -1,27 +1,25 @@
 import { allFeatures } from '@coinrack/compute/fake/driver.ts'
+import { poorFeatures } from '@coinrack/compute/fake/modes.ts'
 import { DriverError, type HostFeatures } from '@coinrack/compute/ports/vps-driver.ts'
 import { type VpsFeature, vpsFeatures } from '@coinrack/contract/features.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
 import { startTestService, type TestService } from '../../process/testing.ts'
 
-/** The least that a host can have on which a machine with the host's address is placed. */
-const none = Object.fromEntries(
-  Object.keys(allFeatures).map((name) => [name, name === 'portForwarding']),
-) as unknown as HostFeatures
-
-const without = (...names: (keyof HostFeatures)[]) => Object.fromEntries(names.map((name) => [name, false]))
+const without = (...names: (keyof HostFeatures)[]) => ({
+  ...allFeatures,
+  ...Object.fromEntries(names.map((name) => [name, false])),
+})
 
 type Step = { tool: string; arguments: Record<string, unknown> }
 
 describe('a VPS of a host that has nothing but ports', () => {
   let service: TestService
   let token: string
-  let accountId: string
   let id: string
   beforeAll(async () => {
-    service = await startTestService({ driver: { features: none } })
-    ;({ token, accountId } = await service.customer(20_000_000n))
+    service = await startTestService({ driver: { features: poorFeatures } })
+    ;({ token } = await service.customer(20_000_000n))
     const body = { product: 'nano', os_id: 1, hostname: 'plain' }
     id = (await service.ask('POST', '/orders', { token, body })).body.service_id
     await service.reconcile()
@@ -76,6 +74,28 @@ describe('a VPS of a host that has nothing but ports', () => {
     },
   )
 
+  test('error: whatever state it is in: no start, and no renewal, is asked of a caller for what would be refused after it', async () => {
+    await ask('POST', '/power', { action: 'stop' })
+    await service.reconcile()
+    for (const [method, path, body] of [
+      ['POST', '/console', { type: 'serial' }],
+      ['POST', '/exec', { command: 'true' }],
+      ['GET', '/files?path=/etc/hostname'],
+    ] as const)
+      expect((await ask(method, path, body)).body.code).toBe('unsupported')
+    const order = { product: 'nano', os_id: 1, hostname: 'slow-boot' }
+    const made = (await service.ask('POST', '/orders', { token, body: order })).body.service_id
+    for (const [method, path, body] of [
+      ['POST', 'hostname', { hostname: 'other' }],
+      ['POST', 'rescue', { enabled: true }],
+    ] as const)
+      expect((await service.ask(method, `/services/${made}/${path}`, { token, body })).body.code).toBe(
+        'unsupported',
+      )
+    await ask('POST', '/power', { action: 'start' })
+    await service.reconcile()
+  })
+
   test('behavior: a password is set by the next boot', async () => {
     await ask('GET', '')
     const { operation } = (await ask('POST', '/reset-password')).body
@@ -85,8 +105,7 @@ describe('a VPS of a host that has nothing but ports', () => {
     const before = machine().inside.rootPasswordHash
     await ask('POST', '/power', { action: 'reboot' })
     await service.reconcile()
-    service.clock.advance(10_000)
-    await service.reconcile()
+    await service.settle()
     expect(await work()).toMatchObject({ status: 'succeeded' })
     expect(machine().inside.rootPasswordHash).not.toBe(before)
     expect((await ask('GET', '')).body.root_password).toEqual(expect.any(String))
@@ -105,8 +124,8 @@ describe('a VPS of a host that has nothing but ports', () => {
     expect(service.driver.machines.has(id)).toBe(false)
     expect(await kept()).toEqual([])
     const { rows } = await service.services.db.query(
-      'select machine_gone_at is not null as gone from vps where account_id = $1',
-      [accountId],
+      'select machine_gone_at is not null as gone from vps where id = $1',
+      [id],
     )
     expect(rows).toEqual([{ gone: true }])
   })
@@ -158,8 +177,8 @@ describe('hosts of different kinds', () => {
         },
         { id: 'east-2', region: 'east', driver: { features: without('screen', 'ipv6') } },
         { id: 'west-1', region: 'west', driver: { features: without('ipv6') } },
-        { id: 'west-2', region: 'west' },
-        { id: 'west-3', region: 'west' },
+        { id: 'west-2', region: 'west', driver: { features: allFeatures } },
+        { id: 'west-3', region: 'west', driver: { features: allFeatures } },
       ],
     })
     ;({ token } = await service.customer(100_000_000n))

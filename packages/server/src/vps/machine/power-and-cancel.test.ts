@@ -127,10 +127,24 @@ describe('power', () => {
     expect(await power('start')).toMatchObject({ status: 409, body: { code: 'service_busy' } })
   })
 
+  test('behavior: one that crashed, and whose start was not answered, is started at the next pass', async () => {
+    service.driver.crash(id)
+    service.clock.advance(20_000)
+    const { power: act } = service.driver
+    service.driver.power = async () => {
+      service.driver.power = act
+      throw new Error('read ECONNRESET')
+    }
+    await service.reconcile()
+    if (service.mode !== undefined) await service.settle()
+    expect(starts()).toBe(2)
+    expect(await status()).toMatchObject({ status: 'active', ssh_ready: true })
+  })
+
   test('behavior: a machine that crashed is started again; a stopped one is not', async () => {
     service.driver.crash(id)
     service.clock.advance(20_000)
-    await service.reconcile()
+    await service.settle()
     expect(await status()).toMatchObject({ status: 'active', ssh_ready: true })
     expect(starts()).toBe(2)
     await power('stop')

@@ -7,6 +7,7 @@ import { billVps } from '../billing/bill-vps.ts'
 let service: TestService
 beforeAll(async () => {
   service = await startTestService({
+    features: ['firewall', 'ownAddresses', 'ipv6', 'retainedDisks'],
     env: {
       COINRACK_ADDRESS_POOL: '198.18.0.0/30',
       COINRACK_ADDRESS_IPV6: '2001:db8:1:2::/64',

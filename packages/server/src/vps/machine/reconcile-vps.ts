@@ -7,7 +7,6 @@ import {
 import { announce } from '../../database/changes.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import type { Metrics } from '../../dispatch/read-models.ts'
-import { LeaseLostError } from '../../hosts/leases.ts'
 import { hostOf, type Tended } from '../../platform/machine-host.ts'
 import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
@@ -98,14 +97,20 @@ export function createVpsReconciler(
       if (!row) return
       const look = isOnlyLookedAt(row) ? observe(row) : observeOne(services, row)
       lookedAt.set(row.id, services.clock.now().getTime())
+      const isSeen = look.then(
+        () => true,
+        () => false,
+      )
       const work = reconcileOne(services, { samples, newest, networks }, row, look)
         .then((step) => {
           if (step !== 'nothing') tally.done()
           // Work that was waiting for that can go on at once.
           if (step === 'record') lookedAt.delete(row.id)
         })
-        .catch((error) => {
+        .catch(async (error) => {
           tally.failed()
+          // What the host did not answer may be done or not, and a machine that was steady before is not: it is looked at again at once.
+          if (!(error instanceof DriverError) && (await isSeen)) lookedAt.delete(row.id)
           services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed')
         })
         .finally(() => {
@@ -177,11 +182,14 @@ async function reconcileOne(
   const row = await vpsById(db, id)
   // The observation may be of the machine on its old disk, or on a host that it was not made on.
   if (row.done_disk !== before.done_disk || row.host_id !== before.host_id) return 'nothing'
-  // A boot that was done by a process which did not live to write it down.
+  // A boot that was done by a process which did not live to write it down, or whose answer was lost.
   const done_boot = Math.min(seen.boot ?? 0, row.wanted_boot)
   if (done_boot > row.done_boot) {
-    await updateMachine(db, id, { done_boot, ssh_ready: false })
-    Object.assign(row, { done_boot, ssh_ready: false })
+    // The wish for another system is one for a boot too: what the last wish asked for runs.
+    const done_rescue =
+      done_boot === row.wanted_boot && seen.state === 'running' ? row.rescue : row.done_rescue
+    await updateMachine(db, id, { done_boot, done_rescue, ssh_ready: false })
+    Object.assign(row, { done_boot, done_rescue, ssh_ready: false })
   }
   const now = clock.now()
   const observation = metricsOf(seen, now.getTime(), {
@@ -222,7 +230,7 @@ async function take(
         await driver.power(id, 'start', row.wanted_boot)
       })
     case 'power':
-      return power(services, row, step.action)
+      return power(services, row, seen, step.action)
     case 'tell':
       await notifyGuest(services, row, seen)
       return updateMachine(db, id, { observation })
@@ -256,30 +264,32 @@ async function tryToMake(services: Services, row: VpsRow, make: () => Promise<vo
   try {
     await make()
   } catch (error) {
-    // The process that has the lease now makes it.
-    if (error instanceof LeaseLostError) throw error
+    // Without an answer nothing is known of the machine: that is no attempt, and the process that tends it looks again.
+    if (!(error instanceof DriverError)) throw error
     services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
-    const code = error instanceof DriverError ? error.code : undefined
+    const { code } = error
     if (code === 'port_taken' && (await moveSshPort(services, row))) return
     if (isOfHost(code) && (await moveToAnotherHost(services, row))) return
-    const reason = code ? WHY[code] : 'The machine could not be made'
-    await updateMachine(services.db, row.id, { attempts: row.attempts + 1, failure_reason: reason })
+    await updateMachine(services.db, row.id, { attempts: row.attempts + 1, failure_reason: WHY[code] })
   }
 }
 
 /** Whether another host may be able to do what this one could not. */
-const isOfHost = (code: DriverErrorCode | undefined) =>
+const isOfHost = (code: DriverErrorCode) =>
   code === 'no_space' || code === 'image_unknown' || code === 'image_not_ready' || code === 'unsupported'
 
 async function power(
   services: Services,
   row: VpsRow,
+  seen: VpsObservation,
   action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset',
 ) {
   const { driver } = hostOf(services, row)
   if (action === 'start') await driver.ensure(specOf(services, row))
   const isHandedOver =
-    row.rescue || action === 'stop' || action === 'force_stop' ? false : await handOverAtBoot(services, row)
+    row.rescue || action === 'stop' || action === 'force_stop'
+      ? false
+      : await handOverAtBoot(services, row, seen)
   // A reset keeps the process, and with it what it was started with.
   if (isHandedOver && action === 'reset') await driver.power(row.id, 'force_stop')
   const isBoot = action === 'start' || action === 'reboot' || action === 'reset'

@@ -22,18 +22,26 @@ export async function destroyKeepingDisk(
 ): Promise<void> {
   const { id, set_aside_as: keptId } = row
   const kept = keptId === null ? undefined : await setAside(services, row, keptId)
+  // Once the machine is gone nobody could say why its disk was not kept.
+  if (keptId !== null && kept?.status === 'failed')
+    await inTransaction(services.db, (tx) => noteKept(tx, row, keptId, kept))
   await hostOf(services, row).driver.destroy(id)
   await inTransaction(services.db, async (tx) => {
     await lockVps(tx, id)
-    if (keptId !== null && kept) {
-      await setSnapshot(tx, keptId, 'creating', kept)
-      await updateMachine(tx, id, { set_aside_as: null })
-    }
+    if (keptId !== null && kept?.status === 'ready') await noteKept(tx, row, keptId, kept)
     await forgetOwnSnapshots(tx, id)
     await done(tx)
     await announce(tx, id)
   })
 }
+
+async function noteKept(tx: Transaction, { id }: VpsRow, keptId: string, kept: Kept): Promise<void> {
+  await lockVps(tx, id)
+  await setSnapshot(tx, keptId, 'creating', kept)
+  await updateMachine(tx, id, { set_aside_as: null })
+}
+
+type Kept = Awaited<ReturnType<typeof setAside>>
 
 /** The outcome of the snapshot: the disk is kept, or there is a reason to go on without. */
 async function setAside(services: Services, row: VpsRow, keptId: string) {

@@ -9,7 +9,11 @@ let service: TestService
 let token: string
 let id: string
 beforeAll(async () => {
-  service = await startTestService({ env: { COINRACK_RATE_DEFAULT: '1000000/min' } })
+  service = await startTestService({
+    exception: 'metrics of each step',
+    features: ['guestCommands'],
+    env: { COINRACK_RATE_DEFAULT: '1000000/min' },
+  })
   token = (await service.customer(10_000_000n)).token
   const { body } = await service.ask('POST', '/orders', { token, body: { product: 'nano', os_id: 1 } })
   id = body.service_id

@@ -1,3 +1,4 @@
+import { DriverError } from '@coinrack/compute/ports/vps-driver.ts'
 import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import type { VpsRow } from '../machine/vps-store.ts'
@@ -28,7 +29,8 @@ export function networkApplier(services: Services) {
         // Not more than was read: a change of the meantime is still to be done.
         await db.query('update vps_machine set done_network = $2 where id = $1', [id, wanted_network])
       } catch (error) {
-        failedAt.set(id, now)
+        // What the host did not answer may be done or not: a filter is not left open for the time of a refusal.
+        if (error instanceof DriverError) failedAt.set(id, now)
         log.error({ err: error, vps: id }, 'The network of a VPS could not be applied; it is tried again')
       }
     },

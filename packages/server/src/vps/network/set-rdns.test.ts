@@ -15,7 +15,7 @@ describe('set_rdns', () => {
   let token: string
   beforeAll(async () => {
     rdns = createFakeReverseDns()
-    service = await startTestService({ env, rdns })
+    service = await startTestService({ features: ['firewall', 'ownAddresses', 'ipv6'], env, rdns })
     ;({ token } = await service.customer(500_000_000n))
   })
   afterAll(() => service.close())
@@ -144,7 +144,10 @@ describe('set_rdns', () => {
 })
 
 test('error: no address of its own; no name server', async () => {
-  const plain = await startTestService({ env: { COINRACK_ADDRESS_POOL: '198.18.0.0/29' } })
+  const plain = await startTestService({
+    features: ['firewall', 'ownAddresses'],
+    env: { COINRACK_ADDRESS_POOL: '198.18.0.0/29' },
+  })
   try {
     const { token } = await plain.customer(50_000_000n)
     const codeFor = async (product: string) => {

@@ -82,19 +82,41 @@ async function pass(services: TestService['services']): Promise<void> {
 
 test('behavior: a machine that ends after its first boot, and before delivery, is started again and delivered', async () => {
   const order = await place('slow-boot')
-  await pass(service.services)
+  while (!service.driver.machines.has(order.id)) await pass(service.services)
   service.driver.finishBoot(order.id)
   expect((await service.driver.observe(order.id)).sshReady).toBe(true)
   service.driver.crash(order.id)
   expect(await service.driver.observe(order.id)).toMatchObject({ state: 'stopped' })
-  await pass(service.services)
-  await pass(service.services)
+  for (let passes = 0; passes < 6; passes++) await pass(service.services)
   expect(await look(order)).toMatchObject({
     status: 'active',
     held: 0n,
     charges: 1n,
     available: BUDGET - PRICE,
   })
+})
+
+test('behavior: calls that are not answered are no attempts: the order waits for its host, and is charged once', async () => {
+  const order = await place('web')
+  const { ensure } = service.driver
+  service.driver.ensure = () => Promise.reject(new Error('read ECONNRESET'))
+  for (let lost = 0; lost < 8; lost++) await pass(service.services)
+  service.driver.ensure = ensure
+  expect(await look(order)).toMatchObject({ status: 'provisioning', held: PRICE, charges: 0n })
+  for (let rest = 0; rest < 6; rest++) await pass(service.services)
+  expect(await look(order)).toMatchObject({ status: 'active', held: 0n, charges: 1n })
+})
+
+test('behavior: a host that never answers keeps no money', async () => {
+  const order = await place('web')
+  const { ensure } = service.driver
+  service.driver.ensure = () => Promise.reject(new Error('read ECONNRESET'))
+  for (let minutes = 0; minutes < 24; minutes++) {
+    await pass(service.services)
+    service.clock.advance(60_000)
+  }
+  service.driver.ensure = ensure
+  expect(await look(order)).toMatchObject({ status: 'failed', held: 0n, charges: 0n, available: BUDGET })
 })
 
 test('behavior: whatever fails, and in whichever order, it is held, then charged once or given back', async () => {
@@ -127,7 +149,7 @@ test('behavior: whatever fails, and in whichever order, it is held, then charged
         await check()
       }
       service.clock.advance(16 * 60_000)
-      for (let rest = 0; rest < 8; rest++) await pass(service.services)
+      for (let rest = service.mode === undefined ? 8 : 24; rest > 0; rest--) await pass(service.services)
       await check()
       const { status, held } = await look(order)
       expect(status).not.toBe('provisioning')
@@ -154,7 +176,7 @@ test.each(['web', 'no-space', 'fail-boot'])(
       }
       const { services, died } = dyingAt(service.services, statement)
       await pass(services)
-      for (let rest = 0; rest < 6; rest++) await pass(service.services)
+      for (let rest = service.mode === undefined ? 6 : 24; rest > 0; rest--) await pass(service.services)
       const { available, held, charges, status } = await look(order)
       const charged = name === 'web'
       expect([status, available, held, charges]).toEqual([

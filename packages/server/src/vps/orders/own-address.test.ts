@@ -36,6 +36,7 @@ describe('plans with an address of their own', () => {
   let token: string
   beforeAll(async () => {
     service = await startTestService({
+      features: ['firewall', 'ownAddresses', 'ipv6'],
       env: { COINRACK_ADDRESS_POOL: '198.18.0.0/30', COINRACK_RATE_ORDERS: '1000/min' },
     })
     ;({ token } = await service.customer(500_000_000n))
@@ -132,7 +133,10 @@ describe('plans with an address of their own', () => {
 
 describe('IPv6', () => {
   test('default: every new machine has an address that none had before', async () => {
-    const service = await startTestService({ env: { COINRACK_ADDRESS_IPV6: '2001:db8:1:2::/64' } })
+    const service = await startTestService({
+      features: ['firewall', 'ownAddresses', 'ipv6'],
+      env: { COINRACK_ADDRESS_IPV6: '2001:db8:1:2::/64' },
+    })
     try {
       const { token } = await service.customer(50_000_000n)
       const order = async () =>

@@ -7,6 +7,7 @@ import { createSnapshotReconciler } from './reconcile-snapshots.ts'
 let service: TestService
 beforeAll(async () => {
   service = await startTestService({
+    features: ['memorySnapshots'],
     env: {
       COINRACK_RATE_REGISTER: '100000/min',
       COINRACK_RATE_ORDERS: '100000/min',
