@@ -1,23 +1,23 @@
 import type { Block } from './chain-port.ts'
 
-/** Endpoints that are further apart than this are not looking at the same chain at the same time. */
+/** Endpoints further apart than this do not show the same chain at the same time. */
 const FAR_BLOCKS = 64
 const FAR_SECONDS = 120
 
-/** Whether most say something, and two do where there are two. */
+/** Whether more endpoints affirm something than deny it, and at least two of them do, unless there is only one. */
 export const isAgreed = (saying: number, denying: number, nodes: number): boolean =>
   saying >= Math.min(2, nodes) && saying > denying
 
-/** The height that enough of these endpoints have reached: of two the lower, of more the one that most have. */
+/** The height that enough of these endpoints have reached: the lower of two, or of more the one that most have reached. */
 export function agreedHeight(heights: number[]): number {
   const highestFirst = heights.toSorted((one, other) => other - one)
   return highestFirst[Math.floor(heights.length / 2)]!
 }
 
 /**
- * Why the newest block of an endpoint is not to be relied on beside those of the others. Where there are more than two,
- * one that is ahead of all others is alone with that; of two, the one that is behind is taken to be frozen.
- * @param all of every endpoint that answered
+ * Why the newest block of an endpoint cannot be relied on, compared with those of all endpoints. Among more than two, an
+ * endpoint far ahead of all the rest is not believed; of two, the one behind counts as frozen.
+ * @param all the newest blocks of all endpoints that answered
  */
 export function lagOf(newest: Block, all: Block[]): string | undefined {
   const highestFirst = all.toSorted((one, other) => other.number - one.number)

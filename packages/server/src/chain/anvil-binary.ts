@@ -9,7 +9,7 @@ const packages: Record<string, string> = {
 
 /**
  * The path of the anvil program.
- * With `cacheFolder` it is a copy in there: another user cannot reach a clone that lies under a private home.
+ * With `cacheFolder` it is a copy in that folder: another user cannot reach a clone under a private home folder.
  */
 export async function anvilBinary(cacheFolder?: string): Promise<string> {
   const name = packages[process.arch]

@@ -11,7 +11,7 @@ import {
 interface Played {
   height: number
   finalized: number
-  /** Seconds between two blocks. */
+  /** The seconds between two blocks. */
   pace: number
   branch: string
   fails?: Error
@@ -24,7 +24,7 @@ let port: ChainPort
 
 beforeEach(() => open(2))
 
-/** Opens a chain of so many endpoints, which are at block 1,000 and agree. */
+/** Opens a chain with this number of endpoints, which are at block 1,000 and agree. */
 function open(count: number) {
   clock = 0
   played = Array.from({ length: count }, () => ({
@@ -109,7 +109,7 @@ describe('heights', () => {
     played[0]!.finalized = 950
     expect(await port.promised('finalized')).toBeUndefined()
     expect(troubles()[0]).toMatch('do not show one block 900 that is finalized')
-    // Of two that contradict each other one is away: there is no contradiction to tell of any more.
+    // One of the two contradicting endpoints is away, so there is no contradiction left to report.
     played[1]!.fails = down
     expect(await port.promised('finalized')).toBeUndefined()
     expect(troubles()).toEqual([undefined, 'connection refused'])
@@ -128,7 +128,7 @@ describe('an endpoint that fails', () => {
       await port.newest()
       clock += 1_000
     }
-    // At 0, 5, 15, 35, 75, 155, and then every 120 s.
+    // It is asked at 0, 5, 15, 35, 75 and 155 s, and then every 120 s.
     expect(played[0]!.asked).toBe(9)
     expect(played[1]!.asked).toBe(600)
     expect(troubles()).toEqual(['connection refused', undefined])

@@ -8,25 +8,25 @@ import {
 } from './chain-port.ts'
 import type { ChainSettings } from './chain-settings.ts'
 
-/** How long an endpoint that failed is left alone: twice as long after each failure that follows. */
+/** How long an endpoint is not asked after a failure: twice as long after each further failure. */
 const FIRST_PAUSE_MS = 5_000
 const LONGEST_PAUSE_MS = 120_000
 
 interface Watched {
   node: ChainNode
   failures: number
-  /** Not asked before, in milliseconds of `now`. */
+  /** The time before which it is not asked, in milliseconds of `now`. */
   pausedUntil: number
-  /** Why it is not asked. */
+  /** Its last failure, for which it is not asked. */
   failure?: string | undefined
-  /** Why what it shows is not relied on. */
+  /** Why its blocks are not relied on. */
   lag?: string | undefined
 }
 
 /**
- * What several endpoints of a chain say together. Each is only believed as far as another says the same; one that fails
- * is left alone for a while, and one that is frozen or on its own is not read from.
- * @param now milliseconds, of a clock that only goes on
+ * Combines the answers of several endpoints of a chain. Each is only believed as far as another one agrees; one that
+ * fails is not asked for a while, and one that is frozen or far ahead of the rest is not read from.
+ * @param now the milliseconds of a monotonic clock
  */
 export function chainOfNodes(
   { chainId, network }: Pick<ChainSettings, 'chainId' | 'network'>,
@@ -35,10 +35,10 @@ export function chainOfNodes(
 ): ChainPort {
   const all: Watched[] = nodes.map((node) => ({ node, failures: 0, pausedUntil: 0 }))
   let looks = 0
-  /** By the promise that it is about. */
+  /** Disagreements by the block tag that they are about. */
   const disagreements = new Map<string, string>()
 
-  /** Those that are not left alone now; all of them rather than none. */
+  /** The endpoints that are not paused now; all of them when every one is paused. */
   const asked = (): Watched[] => {
     const present = all.filter(({ pausedUntil }) => pausedUntil <= now())
     return present.length > 0 ? present : all
@@ -50,7 +50,7 @@ export function chainOfNodes(
       Object.assign(watched, { failures: 0, pausedUntil: 0, failure: undefined })
       return answer
     } catch (error) {
-      // Of questions that were asked at the same time, one counts.
+      // Failures of concurrent requests count as one.
       if (!(error instanceof NodeLagsError) && watched.pausedUntil <= now()) {
         const pause = Math.min(FIRST_PAUSE_MS * 2 ** watched.failures, LONGEST_PAUSE_MS)
         watched.failures++
@@ -61,7 +61,7 @@ export function chainOfNodes(
     }
   }
 
-  /** The answers of those that are asked, and give one. */
+  /** The answers of all endpoints that are asked and give one. */
   async function answersOf<T>(
     question: (node: ChainNode) => Promise<T | undefined>,
   ): Promise<{ from: Watched; answer: T }[]> {
@@ -183,7 +183,7 @@ export function chainOfNodes(
   }
   return port
 
-  /** Whether those that have promised this block or a later one show the same one there. */
+  /** Whether the endpoints that promised this block or a later one agree on the block at this height. */
   async function isOneBlock(number: number, said: Block[]): Promise<boolean> {
     const hashes = said.filter((block) => block.number === number).map(({ hash }) => hash)
     if (hashes.length < said.length) {

@@ -11,7 +11,7 @@ const metadata = parseAbi([
   'function symbol() view returns (string)',
 ])
 
-/** Names that the issuers' own contracts bear on some networks. */
+/** The symbols that the issuers' own contracts have on some networks. */
 const symbols: Record<TokenSettings['symbol'], string[]> = {
   USDC: ['USDC'],
   USDT: ['USDT', 'USDT0', 'USD₮', 'USD₮0'],
@@ -24,10 +24,10 @@ export class ChainSettingsError extends Error {
 }
 
 /**
- * Asks the chain itself whether its settings are true: chain id, treasury, deployer, the contracts behind deposit
- * addresses, and of each token its code, decimals and symbol. Nothing is guessed: a service whose settings fail this must not start. Endpoints that do not
- * answer now are left to be checked when they do.
- * @throws ChainSettingsError with all that is wrong; ChainUnavailableError when no endpoint answers
+ * Checks the settings against the chain itself: chain id, treasury, deployer, the contracts behind deposit addresses, and
+ * the code, decimals and symbol of each token. A service whose settings fail this must not start. Endpoints that do not
+ * answer now are checked when they do.
+ * @throws ChainSettingsError with every problem; ChainUnavailableError when no endpoint answers
  */
 export async function checkChain(settings: ChainSettings): Promise<void> {
   const { chainId, network } = settings
@@ -56,7 +56,7 @@ export async function checkChain(settings: ChainSettings): Promise<void> {
   }
 }
 
-/** What the contracts of a chain say against its settings. */
+/** The contradictions between the contracts of a chain and its settings. */
 async function problemsOf(
   { network, treasury, tokens }: ChainSettings,
   endpoints: Transport[],

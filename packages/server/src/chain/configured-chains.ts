@@ -6,8 +6,8 @@ import { type DemoBody, startDemoChains } from './demo-chains.ts'
 import { readProductionChains } from './production-chains.ts'
 
 /**
- * The chains that the service takes money on: those of the operator's file, or in the demo profile the local ones, which
- * are started unless they run.
+ * The chains on which the service takes money: those of the operator's file, or in the demo profile the local ones, which
+ * are started unless they are running.
  * @throws an Error that names every wrong field of the file
  */
 export async function configuredChains(

@@ -3,20 +3,20 @@ import type { Network } from './chain-settings.ts'
 /** A promise of the chain about a block, by the names of the block tags of Ethereum's JSON-RPC. */
 export type Finality = 'safe' | 'finalized'
 
-/** When money is credited on a chain. The first tier whose limit is not passed decides. */
+/** When deposits on a chain are credited. The first tier whose limit is not exceeded applies. */
 export interface ConfirmationPolicy {
   tiers: readonly ConfirmationTier[]
-  /** No credit while the finalized block is further behind the head than this many blocks. */
+  /** Nothing is credited while the finalized block is more than this many blocks behind the head. */
   stallsAfter?: number
   /**
-   * Micro-dollars that an account is credited at most, in all, on the word of a single endpoint while no other of the
-   * chain answers.
+   * The most micro-USD, in total, that an account is credited on the word of a single endpoint while no other endpoint of
+   * the chain answers.
    */
   oneNodeUpTo: bigint
 }
 
 export interface ConfirmationTier {
-  /** Micro-dollars: the deposit and what the account was credited early already, together. No limit: undefined. */
+  /** The limit in micro-USD for the deposit and the account's earlier early credits together; undefined for no limit. */
   upTo?: bigint
   /** A number of blocks, the deposit's own included, or the chain's own promise. */
   needs: number | Finality
@@ -29,7 +29,7 @@ export interface ChainHeights {
   finalized: number
 }
 
-/** Credits of the account, on all chains, that the chain could still take back; micro-dollars. */
+/** The account's credits, in micro-USD and on all chains, that a chain could still take back. */
 export interface EarlyCredits {
   notSafe: bigint
   notFinalized: bigint
@@ -37,18 +37,18 @@ export interface EarlyCredits {
 
 export interface Confirmation {
   enough: boolean
-  /** Blocks since and with the deposit's own. */
+  /** The number of blocks from the deposit's own on, that one included. */
   confirmations: number
-  /** What is waited for. */
+  /** The confirmations or the promise that the deposit waits for. */
   needs: number | Finality
-  /** `needs` as a number of confirmations, as the chain stands now: `enough` when `confirmations` reaches it. */
+  /** `needs` as a number of confirmations at the current heights: `enough` once `confirmations` reaches it. */
   required: number
-  /** The chain does not finalize: somebody should look. */
+  /** Whether the chain has stopped finalizing, which the operator should look into. */
   stalled: boolean
 }
 
 /**
- * The defaults: small amounts after a few blocks, larger ones when the chain promises more.
+ * The default policies: small amounts after a few blocks, larger ones when the chain promises more.
  * Base finalizes with Ethereum, so `safe` (posted to Ethereum) is its strictest wait; Polygon finalizes in seconds.
  */
 export const confirmationPolicies: Record<Network, ConfirmationPolicy> = {
@@ -63,9 +63,9 @@ export const confirmationPolicies: Record<Network, ConfirmationPolicy> = {
 /**
  * Whether a deposit may be credited now.
  *
- * A limit counts the account's earlier credits that are not settled one step further than the tier asks: many small
- * deposits get no more trust than one large one.
- * @param amount micro-dollars
+ * A limit also counts the account's earlier credits that are not yet settled one step beyond the tier's requirement, so
+ * that many small deposits get no more trust than one large one.
+ * @param amount micro-USD
  * @param block the number of the deposit's block
  */
 export function decideConfirmation(

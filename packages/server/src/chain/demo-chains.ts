@@ -12,15 +12,15 @@ import {
 import { forwarderFactoryCode } from './forwarder-factory.ts'
 import { TestPYUSD, TestUSDC, TestUSDT } from './generated/contracts.ts'
 
-/** The first well-known development account (`test test ... junk`): it holds everything, its key is published. */
+/** The first well-known development account (`test test ... junk`), which holds all tokens; its key is public. */
 const faucet: Address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const faucetKey: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
-/** The tenth one, so that moving money on from the treasury can be tried out too. */
+/** The tenth one, so that moving money out of the treasury can be tried too. */
 const treasury: Address = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
 /** Atomic units: 1e9 of each token. */
 const supply = 1_000_000_000n * 1_000_000n
 
-/** Wei: enough for as long as a demo runs. */
+/** Wei, enough gas for as long as a demo runs. */
 const gasMoney = 1_000_000n * 10n ** 18n
 
 const networks: { chainId: number; network: Network }[] = [
@@ -34,7 +34,7 @@ const tokenCode = {
   PYUSD: encodeDeployData({ ...TestPYUSD, args: [faucet, supply] }),
 }
 
-/** What `GET /demo` answers: enough for any wallet program to pay on the local chains. */
+/** The answer of `GET /demo`: enough for any wallet program to pay on the local chains. */
 export interface DemoBody {
   chains: { chain_id: number; rpc_url: string; tokens: Record<string, Address> }[]
   faucet_key: Hex
@@ -49,15 +49,15 @@ export interface DemoChains {
 export interface DemoChainsOptions {
   dataFolder: string
   cacheFolder: string
-  /** Whom the nodes run as; undefined: as the caller. */
+  /** The user that the nodes run as; by default that of the caller. */
   user?: RunAs
-  /** Told in a few words what goes on. */
+  /** Receives short progress messages. */
   onProgress?: (line: string) => void
 }
 
 /**
- * Brings up the three local chains with all nine tokens, or adopts them when they run.
- * They outlive the process that started them; `stop` or `stopDemoChains` ends them, keeping their state.
+ * Starts the three local chains with all nine tokens, or adopts them when they are running.
+ * They outlive the process that started them; `stop` or `stopDemoChains` ends them and keeps their state.
  */
 export async function startDemoChains(options: DemoChainsOptions): Promise<DemoChains> {
   const { dataFolder, cacheFolder, user } = options
@@ -93,7 +93,7 @@ export async function startDemoChains(options: DemoChainsOptions): Promise<DemoC
   return { chains, demo, stop: () => stopDemoChains(dataFolder) }
 }
 
-/** Gives an account coins for gas on local chains, where it has none. */
+/** Gives an account coins for gas on each local chain where it has none. */
 export async function fundOnDemoChains(chains: ChainSettings[], address: Address): Promise<void> {
   for (const { rpcUrls } of chains) {
     const client = demoClient(rpcUrls[0]!)
@@ -101,12 +101,12 @@ export async function fundOnDemoChains(chains: ChainSettings[], address: Address
   }
 }
 
-/** Ends the demo chains of this data folder, whoever started them. */
+/** Ends the demo chains of this data folder, regardless of which process started them. */
 export async function stopDemoChains(dataFolder: string): Promise<void> {
   await Promise.all(networks.map(({ chainId }) => stopDemoNode(dataFolder, chainId)))
 }
 
-/** The salt is the chain id: a token has another address on each chain, as the real ones do. */
+/** The salt is the chain id, so that a token has another address on each chain, as real tokens do. */
 const saltOf = (chainId: number) => numberToHex(chainId, { size: 32 })
 
 function demoTokens(chainId: number): TokenSettings[] {
@@ -117,7 +117,7 @@ function demoTokens(chainId: number): TokenSettings[] {
   }))
 }
 
-/** Deploys the tokens and the forwarder factory where they are not there yet. */
+/** Deploys the tokens and the forwarder factory unless they are on the chain already. */
 async function deployMissing(rpcUrl: string, chainId: number): Promise<void> {
   const client = demoClient(rpcUrl)
   if (!(await client.getCode({ address: deterministicDeployer }))) {

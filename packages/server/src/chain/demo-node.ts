@@ -8,9 +8,9 @@ import { createTestClient, http, publicActions } from 'viem'
 
 export interface DemoNodeOptions {
   dataFolder: string
-  /** The program; see `anvilBinary`. */
+  /** The path of the program; see `anvilBinary`. */
   anvil: string
-  /** Whom the node runs as; undefined: as the caller. */
+  /** The user that the node runs as; by default that of the caller. */
   user?: RunAs
 }
 
@@ -19,7 +19,7 @@ const READY_MS = 15_000
 const pidFile = (dataFolder: string, chainId: number) => join(dataFolder, 'run', 'chain', `${chainId}.pid`)
 const folderOf = (dataFolder: string, chainId: number) => join(dataFolder, 'chain', String(chainId))
 
-/** What speaks to a demo node. */
+/** A client for a demo node. */
 export function demoClient(rpcUrl: string) {
   const transport = http(rpcUrl, { timeout: READY_MS, retryCount: 0 })
   return createTestClient({ mode: 'anvil', transport, pollingInterval: 20 }).extend(publicActions)
@@ -28,7 +28,7 @@ export function demoClient(rpcUrl: string) {
 /**
  * Adopts the demo node of this chain, or starts it: a detached anvil on loopback that writes its state every second.
  * Its port is chosen at the first start and kept, so that wallets stay connected.
- * @returns the URL of its JSON-RPC, when it answers
+ * @returns the URL of its JSON-RPC, once it answers
  */
 export async function startDemoNode(chainId: number, options: DemoNodeOptions): Promise<string> {
   const folder = folderOf(options.dataFolder, chainId)
@@ -53,11 +53,11 @@ export async function startDemoNode(chainId: number, options: DemoNodeOptions): 
   return whenReady(chainId, port)
 }
 
-/** Ends the demo node of this chain after it wrote its state; does nothing when it does not run. */
+/** Ends the demo node of this chain after it wrote its state; does nothing when it is not running. */
 export const stopDemoNode = (dataFolder: string, chainId: number) =>
   stopDetached(pidFile(dataFolder, chainId))
 
-/** A block is `safe` when one follows it and `finalized` when two do: one slot an epoch. */
+/** With one slot an epoch, a block is `safe` when one block follows it and `finalized` when two do. */
 function nodeArguments(chainId: number, port: number, state: string): string[] {
   const settings = {
     '--host': '127.0.0.1',
@@ -73,8 +73,8 @@ function nodeArguments(chainId: number, port: number, state: string): string[] {
 }
 
 /**
- * Anvil writes its state in place, so being killed can leave half a file, which it would refuse to start from.
- * The state that the last start found whole takes its place then; with none, the chain begins anew.
+ * Anvil writes its state in place, so a kill can leave half a file, which it would refuse to start from. In that case
+ * the state that the last start found intact takes its place; without one, the chain starts over.
  */
 async function keepReadable(state: string): Promise<void> {
   const text = await readFile(state, 'utf8').catch(() => undefined)

@@ -13,7 +13,7 @@ export function depositSalt(secret: Uint8Array, counter: bigint): Hex {
 }
 
 /**
- * The deposit address of this counter, the same on every chain, computed without asking any: the CREATE2 address of
+ * The deposit address of this counter, the same on every chain and computed without asking one: the CREATE2 address of
  * a minimal proxy (EIP-1167) to the forwarder, with its checksum (EIP-55).
  * @param factory see `forwarderFactoryAddress`
  */

@@ -20,60 +20,60 @@ interface FakeBlock extends Block {
 /** A transfer that is in no block. */
 type LooseTransfer = Pick<TransferLog, 'token' | 'from' | 'to' | 'value' | 'txHash'>
 
-/** What a transaction pays, in the token's smallest unit. */
+/** One payment of a transaction, in the token's smallest unit. */
 export interface FakePayment {
   symbol: TokenSymbol
   to: string
   value: bigint
 }
 
-/** What an endpoint of a fake chain does to the truth. */
+/** How an endpoint of a fake chain distorts the truth. */
 export interface FakeNode {
   isDown: boolean
   /** How many blocks it lacks. */
   behind: number
-  /** How far behind its head the chain's promises are, where it says something else than the others. */
+  /** How far behind its head its safe and finalized blocks are, when they differ from those of the chain. */
   distance?: FakeChain['distance']
   receipt(receipt: TransferReceipt | undefined, txHash: Hash): TransferReceipt | undefined
   transfers(transfers: TransferLog[]): TransferLog[]
   block(block: Block | undefined): Block | undefined
 }
 
-/** A chain for tests, scripted: for what a real node cannot be made to do at will. */
+/** A scripted chain for tests of situations that a real node cannot be made to produce at will. */
 export interface FakeChain {
   port: ChainPort
   /** Its two endpoints. */
   nodes: [FakeNode, FakeNode]
   /** Makes a block with a transfer in it. */
   pay(symbol: TokenSymbol, to: string, value: bigint): TransferLog
-  /** Makes a block with one transaction of several transfers in it, as exchanges pay. */
+  /** Makes a block with one transaction of several transfers, as exchanges pay. */
   payBatch(payments: FakePayment[]): TransferLog[]
   /** Makes empty blocks. */
   grow(blocks: number): void
   /**
-   * Replaces the newest blocks by one empty block more; their transfers come back in the first of them, or never.
-   * @param foreignLogs logs of others that stand before them in that block
+   * Replaces the newest `depth` blocks by one block more; their transfers return in the first of the new blocks, or never.
+   * @param foreignLogs the number of unrelated logs that precede them in that block
    */
   reorganise(depth: number, transfers: 'kept' | 'dropped', foreignLogs?: number): void
-  /** Replaces the newest blocks by one more; the transaction of the first of them pays something else there. */
+  /** Replaces the newest `depth` blocks by one block more, in which the transaction of the first one makes these payments. */
   rewrite(depth: number, payments: FakePayment[]): TransferLog[]
-  /** How far behind the head the chain's promises are. */
+  /** How far behind the head the safe and finalized blocks are. */
   distance: { safe: number; finalized: number }
-  /** The logs that both its endpoints show, made from the true ones. */
+  /** Turns the true logs into those that both endpoints show. */
   shown(transfers: TransferLog[]): TransferLog[]
-  /** Questions to its endpoints until now. */
+  /** The number of requests to its endpoints so far. */
   calls: number
-  /** The ranges of blocks whose logs were asked for. */
+  /** The ranges of blocks whose logs were requested. */
   ranges: { from: number; to: number }[]
-  /** Fails every question from this one on. */
+  /** The number of the first request that fails, like every later one. */
   failFrom: number
-  /** Happens before each question; the first is 1. */
+  /** Called before each request; the first is 1. */
   beforeCall(call: number): void
 }
 
 let made = 0
 const hashOf = (text: string): Hash => `0x${createHash('sha256').update(text).digest('hex')}`
-/** Unlike any other, on any fake chain. */
+/** A hash that is unique across all fake chains. */
 const newHash = () => hashOf(String(made++))
 
 export function fakeChain(settings: ChainSettings): FakeChain {
@@ -153,7 +153,7 @@ export function fakeChain(settings: ChainSettings): FakeChain {
     block: (block) => block,
   })
   const nodes: FakeChain['nodes'] = [honest(), honest()]
-  // An hour goes by between two questions: an endpoint that failed is asked again at once.
+  // An hour passes between two readings of the clock, so an endpoint that failed is asked again at once.
   let asked = 0
   const now = () => asked++ * 3_600_000
 

@@ -11,12 +11,12 @@ import {
 import { deterministicAddress } from './deterministic-deployer.ts'
 import { Forwarder, ForwarderFactory } from './generated/contracts.ts'
 
-/** What puts the forwarder factory of a treasury on a chain, by the deterministic deployer. */
+/** The creation code with which the deterministic deployer puts the forwarder factory of a treasury on a chain. */
 export function forwarderFactoryCode(treasury: Address): Hex {
   return encodeDeployData({ ...ForwarderFactory, args: [treasury] })
 }
 
-/** Where the forwarder factory of a treasury is, on every chain. */
+/** The address of the forwarder factory of a treasury, the same on every chain. */
 export function forwarderFactoryAddress(treasury: Address): Address {
   return deterministicAddress(forwarderFactoryCode(treasury), zeroHash)
 }
@@ -26,7 +26,7 @@ export function forwarderImplementation(factory: Address): Address {
   return getContractAddress({ from: factory, nonce: 1n })
 }
 
-/** The contracts that deposit addresses rely on, with the code that they have once they are on a chain. */
+/** The contracts that deposit addresses rely on, with their deployed code. */
 export function forwarderContracts(treasury: Address): { name: string; address: Address; code: Hex }[] {
   const factory = forwarderFactoryAddress(treasury)
   const implementation = forwarderImplementation(factory)
@@ -36,7 +36,7 @@ export function forwarderContracts(treasury: Address): { name: string; address: 
   ]
 }
 
-/** The code of a contract on a chain, with its only immutable, an address, in it. */
+/** The deployed code of a contract, with its only immutable, an address, filled in. */
 function deployedCode(
   { deployed }: { deployed: { bytecode: Hex; immutableAt: readonly number[] } },
   immutable: Address,

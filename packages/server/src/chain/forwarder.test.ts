@@ -10,13 +10,13 @@ import { ForwarderFactory, HostileToken } from './generated/contracts.ts'
 import { startTestChains, testWallet } from './testing.ts'
 
 /*
- * The contracts against tokens that misbehave, in batches that nobody would make by hand: money at a forwarder stays
- * there or goes to the treasury, whatever else is in the batch, and whoever sends it with however much gas.
+ * The contracts against tokens that misbehave, in generated batches: money at a forwarder stays there or goes to the
+ * treasury, whatever else is in the batch, and regardless of its sender and gas limit.
  */
 
 const RUNS = 40
 const GAS = 15_000_000n
-/** In the order of the contract's own list. */
+/** The token behaviours in the order of the contract's own list. */
 const manners = [
   'Honest',
   'AnswersNothing',
@@ -33,7 +33,7 @@ const manners = [
   'EatsTheGas',
 ] as const
 type Manner = (typeof manners)[number]
-/** After these the money is still at its forwarder. */
+/** The behaviours after which the money is still at its forwarder. */
 const failing: Manner[] = [
   'AnswersFalse',
   'AnswersTwo',
@@ -101,7 +101,7 @@ async function flush(items: Item[], gas: bigint): Promise<string[] | undefined> 
 }
 const nameOf = ({ owner, token }: Pick<Item, 'owner' | 'token'>) => `${owner} ${token}`.toLowerCase()
 
-/** Money at some forwarders, and a batch over them in some order, some of it twice. */
+/** Money at some forwarders, and a batch over them in some order, with some entries repeated. */
 const batches = record({
   manner: constantFrom(...manners.filter((manner) => manner !== 'EatsTheGas')),
   payments: array(record({ place: nat(3), token: nat(3), amount: integer({ min: 1, max: 5_000_000 }) }), {

@@ -27,61 +27,61 @@ export interface AuthorizedTransfer {
   validAfter: bigint
   validBefore: bigint
   nonce: Hex
-  /** Of a key, or of a contract (ERC-1271). */
+  /** The signature of a key, or of a contract (ERC-1271). */
   signature: Hex
 }
 
-/** What tells one authorization from all others of a chain. */
+/** The fields that identify an authorization on its chain. */
 export type Authorization = Pick<AuthorizedTransfer, 'token' | 'from' | 'nonce'>
 
-/** What the chain takes for a transaction; wei per unit of gas. */
+/** The gas limit of a transaction, and its fees in wei per unit of gas. */
 export interface Fees {
   gas: bigint
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
 }
 
-/** A transaction that is ready to be sent, by anyone and as often as it takes. */
+/** A signed transaction, which anyone may send any number of times. */
 export interface SignedTransaction {
   hash: Hash
   raw: Hex
 }
 
-/** The account of the service that pays for gas on one chain. It holds nothing else, and never customers' money. */
+/** The service's account that pays for gas on one chain. It holds nothing else, and never customers' money. */
 export interface GasWallet {
   readonly address: Address
   /** The tokens whose holders can pay by signature, by address in lower case. */
   readonly domains: ReadonlyMap<string, TokenDomain>
-  /** @returns why the chain would refuse it, in the words of x402; undefined when it would not */
+  /** @returns the x402 reason for which the chain would refuse the transfer; undefined when it would not */
   verify(transfer: AuthorizedTransfer): Promise<string | undefined>
   /**
-   * Whether the nonce was used, and what the payer has.
-   * @param block asks for the state after this block, and fails where the node does not have it; the newest without
+   * Whether the nonce was used, and the balance of the payer.
+   * @param block asks for the state after this block, and fails when the node lacks it; by default after the newest one
    */
   payerOf(transfer: Authorization, block?: number): Promise<{ isUsed: boolean; balance: bigint }>
-  /** Whether a transaction that uses the nonce waits for a block, as far as the node that is asked knows. */
+  /** Whether a transaction that uses the nonce waits for a block, as far as the node knows. */
   isWaiting(transfer: Authorization): Promise<boolean>
-  /** The transaction in which the nonce was used lately, or cancelled; undefined when none is found. */
+  /** The recent transaction that used or cancelled the nonce; undefined when none is found. */
   usedIn(transfer: Authorization): Promise<{ txHash: Hash; isCancelled: boolean } | undefined>
-  /** What settling costs now. */
+  /** The current cost of settling a transfer. */
   fees(transfer: AuthorizedTransfer): Promise<Fees>
-  /** What there is to pay it with, in wei. */
+  /** The balance for gas, in wei. */
   funds(): Promise<bigint>
-  /** How many transfers it could send at the fees of now, in the worst case. */
+  /** How many transfers it could send at current fees, in the worst case. */
   settlementsLeft(): Promise<number>
   /** How many of its transactions are in blocks. */
   minedCount(): Promise<number>
   sign(transfer: AuthorizedTransfer, fees: Fees, nonce: number): Promise<SignedTransaction>
-  /** Hands it to every node. What comes of it, the chain alone says: no failure means that it was not sent. */
+  /** Sends it to every node. Only the chain shows the outcome: even when every node fails, it may have been sent. */
   broadcast(raw: Hex): Promise<void>
 }
 
 const TIMEOUT_MS = 5_000
-/** How many times over the fee may rise before a transaction waits; what is paid is the fee of its block. */
+/** The factor by which the fee may rise before a transaction has to wait; the fee paid is that of its block. */
 const FEE_ROOM = 3n
-/** More than a transfer by EIP-3009 takes of any of the tokens, also to an address that holds none yet. */
+/** More gas than an EIP-3009 transfer of any of the tokens takes, even to an address that holds none yet. */
 const SETTLEMENT_GAS = 120_000n
-/** Blocks that nodes answer for at once, and how often so many are looked through for the use of a nonce. */
+/** The blocks per request for logs, and the number of such requests in the search for the use of a nonce. */
 const LOOK_BACK = 500n
 const LOOKS_BACK = 10
 const authorizationUsed = parseAbiItem(
@@ -128,7 +128,7 @@ export async function openGasWallet(settings: ChainSettings, key: Hex): Promise<
 
     async isWaiting({ token, from, nonce }) {
       const read = { abi: eip3009ABI, address: token, blockTag: 'pending' } as const
-      // Many nodes know nothing of what waits, and some refuse to be asked.
+      // Many nodes do not know pending transactions, and some refuse the request.
       return node
         .readContract({ ...read, functionName: 'authorizationState', args: [from, nonce] })
         .catch(() => false)
@@ -184,7 +184,7 @@ export async function openGasWallet(settings: ChainSettings, key: Hex): Promise<
   }
 }
 
-/** What verifying asks of a chain. It sends nothing. */
+/** The signer that verification needs. It only reads from the chain, and sends nothing. */
 function verifierOf(node: PublicClient, address: Address): ConstructorParameters<typeof ExactEvmScheme>[0] {
   const never = () => Promise.reject(new Error('Verifying sends nothing'))
   return {
@@ -219,7 +219,7 @@ function asX402(
   return { payload, requirements }
 }
 
-/** Signatures of keys go as `v, r, s`, which every such token takes; those of contracts as they are. */
+/** Encodes the call. Signatures of keys are passed as `v, r, s`, which every such token accepts; those of contracts as is. */
 function callOf({ from, to, value, validAfter, validBefore, nonce, signature }: AuthorizedTransfer): Hex {
   const transfer = [from, to, value, validAfter, validBefore, nonce] as const
   const call = { abi: eip3009ABI, functionName: 'transferWithAuthorization' } as const

@@ -1,11 +1,11 @@
 import type { TransferLog } from './chain-port.ts'
 
 /**
- * Tells equal transfers of one transaction apart: by how many before them have the same token, recipient and value.
- * @param transfers all of each transaction, or all of it to one address, in the order of their logs
+ * Distinguishes equal transfers of one transaction by how many before them have the same token, recipient and value.
+ * @param transfers all transfers of each transaction, or all of them to one address, in the order of their logs
  */
 export function numberTransfers(transfers: Omit<TransferLog, 'ordinal'>[]): TransferLog[] {
-  // Nearly all transactions have one transfer, and need no key to be told apart.
+  // Nearly all transactions have one transfer, and need no key to distinguish it.
   const firsts = new Map<string, Omit<TransferLog, 'ordinal'>>()
   const counts = new Map<string, number>()
   return transfers.map((transfer) => {
@@ -21,6 +21,6 @@ export function numberTransfers(transfers: Omit<TransferLog, 'ordinal'>[]): Tran
   })
 }
 
-/** Halves of a range can show a transaction in two blocks, one of which the chain dropped between the two. */
+/** Includes the block: two parts of a range can show a transaction in two blocks, if a reorg came between their reads. */
 const keyOf = ({ blockHash, txHash, token, to, value }: Omit<TransferLog, 'ordinal'>) =>
   `${blockHash} ${txHash} ${token} ${to} ${value}`

@@ -4,7 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { DemoBody } from './demo-chains.ts'
 
 const POLLING_MS = 50
-/** Two that are sent at once would take the same nonce, and the node would refuse one. */
+/** Two transactions sent at once would take the same nonce, and the node would refuse one. */
 const oneAtATime = pLimit(1)
 
 /**

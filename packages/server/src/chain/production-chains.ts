@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type ChainSettings, chainIds, type Network, type TokenSettings } from './chain-settings.ts'
 import { confirmationPolicies } from './confirmation-policy.ts'
 
-/** What is known of a network beforehand; endpoints, treasury and changes come from the operator. */
+/** The built-in settings of a network; endpoints, treasury and changes come from the operator. */
 type NetworkDefaults = Pick<ChainSettings, 'chainId' | 'network' | 'tokens' | 'pollMs'>
 
 const token = (symbol: TokenSettings['symbol'], address: TokenSettings['address']): TokenSettings => ({
@@ -14,7 +14,7 @@ const token = (symbol: TokenSettings['symbol'], address: TokenSettings['address'
 })
 
 /**
- * The tokens with a contract of their issuer on each network.
+ * The tokens whose issuer has a contract on each network.
  *
  * Three of the nine cells are missing on purpose, and the operator can add them by address:
  * USDT on Base (0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2) is a bridge's token that the issuer does not endorse;
@@ -54,7 +54,7 @@ const AddressText = z
   .refine((text) => isAddress(text), 'Expected an address with its checksum')
   .transform((text): Address => getAddress(text))
 
-/** `COINRACK_CHAINS`: one treasury, and the networks that money is taken on. */
+/** The file of `COINRACK_CHAINS`: one treasury, and the networks on which money is taken. */
 const ChainsFile = z.strictObject({
   treasury: AddressText,
   chains: z
@@ -68,7 +68,7 @@ const ChainsFile = z.strictObject({
             'Expected endpoints of at least two hosts: money is not credited on the word of one',
           ),
         start_block: z.number().int().min(0).optional(),
-        /** Adds a token to the defaults, or with null takes one away. */
+        /** An address adds a token to the defaults, and null removes one. */
         tokens: z.partialRecord(z.enum(tokenSymbols), AddressText.nullable()).default({}),
       }),
     )
@@ -80,8 +80,8 @@ const ChainsFile = z.strictObject({
 })
 
 /**
- * Reads the operator's file of chains; what it leaves out is as issuers and networks publish it.
- * The treasury is one for all chains: deposit addresses depend on it.
+ * Reads the operator's file of chains; omitted settings are those that issuers and networks publish.
+ * All chains have the same treasury, since deposit addresses depend on it.
  * @throws an Error that names every wrong field
  */
 export function readProductionChains(text: string): ChainSettings[] {

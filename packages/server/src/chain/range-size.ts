@@ -1,23 +1,23 @@
-/** Full ranges that have to be answered before a larger one is tried. */
+/** The number of full ranges that must be answered before a larger one is tried. */
 const BEFORE_GROWING = 8
 
-/** How many blocks an endpoint is asked about at once, as it was found to answer. */
+/** How many blocks an endpoint is asked about at once, adapted to its answers. */
 export interface RangeSize {
-  /** Blocks to ask for. */
+  /** The number of blocks to ask for. */
   readonly blocks: number
-  /** It answered for so many blocks. */
+  /** Records that the endpoint answered for this many blocks. */
   answered(blocks: number): void
   /**
-   * It did not answer for so many blocks.
-   * @returns whether fewer can be asked for
+   * Records that the endpoint did not answer for this many blocks.
+   * @returns whether it can be asked for fewer
    */
   refused(blocks: number): boolean
 }
 
 /**
- * The size that an endpoint allows, found by asking: half as many blocks when it refuses or takes too long, and an eighth
- * more after some answers, as what it allows depends on how full the blocks are.
- * @param most blocks that are asked for, and where it begins
+ * The range size that an endpoint allows, found by trial: half as many blocks when it refuses or takes too long, and an
+ * eighth more after some answers, since its limit depends on how full the blocks are.
+ * @param most the largest number of blocks, and the first one tried
  */
 export function rangeSize(most: number): RangeSize {
   let blocks = most

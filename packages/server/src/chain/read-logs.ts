@@ -4,12 +4,12 @@ import { TRANSFER } from './transfer-log.ts'
 import { WrongAnswerError } from './wrong-answer.ts'
 
 const LARGEST_RESPONSE = 100 * 1024 * 1024
-/** Of an answer that is no answer: enough to tell what is wrong. */
+/** How much of an HTTP error response is read: enough to tell what is wrong. */
 const LARGEST_REFUSAL = 64 * 1024
-/** An endpoint does not answer for so many blocks; it may for fewer. */
+/** An endpoint does not answer for this many blocks, but may for fewer. */
 export class TooMuchError extends Error {
   override name = 'TooMuchError'
-  /** Whether it said so, rather than taking too long. */
+  /** Whether the endpoint said so, rather than taking too long. */
   readonly isSaid: boolean
   constructor(message: string, { isSaid }: { isSaid: boolean }) {
     super(message)
@@ -19,18 +19,18 @@ export class TooMuchError extends Error {
 
 export interface LogsQuestion {
   tokens: Address[]
-  /** Those to this recipient alone. */
+  /** Limits the logs to transfers to this recipient. */
   to?: Address | undefined
   fromBlock: number
   toBlock: number
-  /** For the whole answer, in milliseconds. */
+  /** The timeout for the whole answer, in milliseconds. */
   timeoutMs: number
 }
 
 /**
- * Asks an endpoint for the Transfer logs of tokens in some blocks, both included.
- * @param take is handed the logs while they arrive, as they are on the wire
- * @throws TooMuchError, WrongAnswerError, or what the network says: then what was taken is void
+ * Asks an endpoint for the Transfer logs of tokens in a range of blocks, both ends included.
+ * @param take receives the raw logs while they arrive
+ * @throws TooMuchError, WrongAnswerError, or a network error; logs that were taken before are then void
  */
 export async function readLogs(
   url: string,
@@ -52,7 +52,7 @@ export async function readLogs(
     for await (const chunk of response.body!) {
       size += chunk.length
       if (size > LARGEST_RESPONSE) throw new TooMuchError('its answer is too large', { isSaid: true })
-      // Only the words of an error can have other letters.
+      // Only an error message can contain non-ASCII characters, and `errorOf` decodes it again.
       elements.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1'))
     }
     const { result, error } = elements.end()
@@ -64,7 +64,7 @@ export async function readLogs(
   }
 }
 
-/** User and password in an address go into a header, as `fetch` takes no such address. */
+/** Moves user and password from the URL to a header, since `fetch` refuses a URL with credentials. */
 function post(url: string, body: string, signal: AbortSignal): Promise<Response> {
   const to = new URL(url)
   const headers = new Headers({ 'content-type': 'application/json' })
@@ -77,7 +77,7 @@ function post(url: string, body: string, signal: AbortSignal): Promise<Response>
   return fetch(to, { method: 'POST', headers, body, signal })
 }
 
-/** Some endpoints give an error of JSON-RPC with a status of HTTP that is none. */
+/** The error of an unsuccessful HTTP response; some endpoints put a JSON-RPC error into one. */
 async function refusalOf(response: Response): Promise<Error> {
   let text = ''
   for await (const chunk of response.body ?? []) {
@@ -90,12 +90,12 @@ async function refusalOf(response: Response): Promise<Error> {
     const { error } = JSON.parse(text)
     if (error && status !== 429) return errorOf(error)
   } catch {
-    // Its status is all that it says.
+    // Without a JSON body, only the status tells something.
   }
   return new Error(`it answered with status ${status}`)
 }
 
-/** An error that is an answer: fewer blocks may have none, unless too many questions were asked. */
+/** Converts a JSON-RPC error: except for a rate limit, a request for fewer blocks may succeed. */
 function errorOf(error: unknown): Error {
   const message = String((error as { message?: unknown }).message ?? '').slice(0, 300)
   const said = Buffer.from(message, 'latin1').toString('utf8')

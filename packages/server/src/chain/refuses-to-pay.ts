@@ -7,9 +7,9 @@ const abi = parseAbi([
 ])
 
 /**
- * Whether a token refuses to pay an address now. A transfer of nothing is tried, without sending it: USDC and PYUSD refuse
- * one to a blocked address, and all three while they are paused. USDT pays blocked addresses, where the money is stuck,
- * and has to be asked; under another name on the networks to which it was bridged.
+ * Whether a token refuses to pay an address now. This simulates a transfer of zero: USDC and PYUSD refuse one to a
+ * blocked address, and all three tokens refuse while they are paused. USDT pays blocked addresses, where the money is
+ * stuck, so its block list is read; that function has another name on the networks to which USDT was bridged.
  */
 export async function refusesToPay(
   node: PublicClient,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { resultElements } from './result-elements.ts'
 
-/** Pushes a text in parts of so many characters, and answers what was taken of it. */
+/** Pushes a text in parts of `size` characters, and returns the elements that were taken from it. */
 function read(text: string, size: number) {
   const taken: unknown[] = []
   let most = 0

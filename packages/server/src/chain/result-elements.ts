@@ -1,27 +1,27 @@
 import { WrongAnswerError } from './wrong-answer.ts'
 
-/** Characters that are held at once at most: what is not taken apart, such as a single element. */
+/** The most characters held at once: text that is not split into elements yet, such as a single element. */
 const LARGEST_HELD = 8 * 1024 * 1024
 
-/** An answer of JSON-RPC 2.0; of a `result` that was taken apart, without its elements. */
+/** A JSON-RPC 2.0 response; a `result` whose elements were taken is left empty. */
 export interface Envelope {
   result?: unknown
   error?: unknown
 }
 
 /**
- * Takes the elements of the array `result` of a JSON-RPC answer while it still arrives, so that a large answer is never
- * held as a whole. Elements have to be objects. What cannot be taken apart is held until the end, and read then.
- * @param take is handed the elements as they come, some at a time; all of them are void when `push` or `end` throws
+ * Takes the elements of the array `result` of a JSON-RPC response while it still arrives, so that a large response is
+ * never held as a whole. Elements have to be objects. Text that cannot be split is held until the end and parsed then.
+ * @param take receives the elements in batches as they arrive; all of them are void when `push` or `end` throws
  */
 export function resultElements(take: (elements: unknown[]) => void) {
-  /** What was not taken yet. */
+  /** The text that was not taken yet. */
   let rest = ''
-  /** All up to the first element, once that is there. */
+  /** The text before the first element, once the array has begun. */
   let head: string | undefined
   let isHeld = false
 
-  /** Takes all but the last element that has begun: where that ends is not known yet. */
+  /** Takes all elements but the last one that has begun, whose end is not known yet. */
   function takeWhole() {
     const boundary = lastBoundary(rest)
     if (!boundary) return
@@ -29,7 +29,7 @@ export function resultElements(take: (elements: unknown[]) => void) {
     try {
       elements = JSON.parse(`[${rest.slice(0, boundary.end)}]`)
     } catch {
-      // That was no boundary, or this is no JSON: the end shows which.
+      // Either this was no boundary or the text is no JSON, which only the end shows.
       isHeld = true
       return
     }
@@ -52,7 +52,7 @@ export function resultElements(take: (elements: unknown[]) => void) {
       if (rest.length > LARGEST_HELD) throw new WrongAnswerError('it answered what is no list of logs')
     },
 
-    /** Takes what is left. @throws WrongAnswerError when it was no JSON */
+    /** Takes the remaining elements. @throws WrongAnswerError when the response was no JSON */
     end(): Envelope {
       try {
         if (head === undefined) return JSON.parse(rest)
@@ -70,7 +70,7 @@ export function resultElements(take: (elements: unknown[]) => void) {
   }
 }
 
-/** Where the last of several objects begins, and the one before it ends. */
+/** The position where the last of several objects begins, and that where the previous one ends. */
 function lastBoundary(text: string): { end: number; next: number } | undefined {
   for (let next = text.lastIndexOf('{'); next > 0; next = text.lastIndexOf('{', next - 1)) {
     const comma = beforeSpace(text, next)
@@ -87,7 +87,7 @@ function beforeSpace(text: string, from: number): number {
   return at
 }
 
-/** Where the array ends that has begun before this text. */
+/** The position where the array ends that began before this text. */
 function closingBracket(text: string): number {
   let depth = 0
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {

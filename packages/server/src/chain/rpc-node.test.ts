@@ -33,9 +33,9 @@ const nodeOf = (url = settings.rpcUrls[0]!) => rpcNode(settings, url)
 
 type Answer = { result: unknown } | { error: object }
 
-/** A node between: it answers what `change` makes of the question and of the true answer, or passes it on. */
+/** A proxy before a node: it answers with what `change` makes of the request and the true answer, or passes it on. */
 async function nodeThat(
-  // biome-ignore lint/suspicious/noExplicitAny: an answer of JSON-RPC is whatever the method answers
+  // biome-ignore lint/suspicious/noExplicitAny: the type of a JSON-RPC result depends on the method
   change: (rpc: Rpc, passOn: () => Promise<any>) => Answer | Promise<Answer> | undefined,
 ): Promise<string> {
   proxy = createServer(async (request, response) => {
@@ -114,7 +114,7 @@ test('behavior: a range that a node finds too large is asked for in halves', asy
   expect(inHalves).toEqual(await nodeOf().transfers(0, head))
 })
 
-/** A node between that counts the ranges of blocks that it is asked about, and answers for so many blocks at most. */
+/** A proxy before a node that records the sizes of the requested ranges, and answers for at most `limit.blocks` blocks. */
 async function nodeWithLimit(limit: { blocks: number }) {
   const asked: number[] = []
   const url = await nodeThat(({ method, params }) => {
@@ -167,7 +167,7 @@ test('behavior: only transfers to those who are wanted are kept, with the number
   const other = '0x0000000000000000000000000000000000000b0b'
   for (const to of [someone, other, someone] as const) await wallet.pay('USDC', to, 9n)
   const head = (await nodeOf().block('latest'))!.number
-  // As if all of them were of one transaction.
+  // Makes all logs look as if they were of one transaction.
   const url = await nodeThat(({ method }, passOn) =>
     method === 'eth_getLogs'
       ? passOn().then(({ result }) => ({
@@ -207,7 +207,7 @@ test('error: a log that is malformed, also where it would not be kept', async ()
   }
 })
 
-/** A node between that answers for logs with these bytes, after a pause in their middle. */
+/** A proxy before a node that answers a request for logs with these bytes, with a pause in their middle. */
 async function nodeThatWrites(answer: (log: string) => string, status = 200): Promise<string> {
   proxy = createServer(async (request, response) => {
     const body = await text(request)

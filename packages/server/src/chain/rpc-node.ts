@@ -23,20 +23,20 @@ import { refusesToPay } from './refuses-to-pay.ts'
 import { inOrder, readTransfer, wordOf } from './transfer-log.ts'
 import { WrongAnswerError } from './wrong-answer.ts'
 
-/** An account with a key that lets this code act for it (EIP-7702). */
+/** The code prefix of an account with a key that delegates to a contract (EIP-7702). */
 const DELEGATED = '0xef0100'
 const ERC_1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
-/** What a contract answers that takes a signature for its own. */
+/** The answer of a contract that accepts a signature as its own. */
 const APPROVED = '0x1626ba7e'
 const TIMEOUT_MS = 5_000
-/** Logs of many blocks take long to find, and to send. */
+/** Logs of many blocks take long to find and to send. */
 const LOGS_TIMEOUT_MS = 20_000
-/** Blocks whose logs are asked for at once, where an endpoint allows so many. */
+/** The most blocks whose logs are requested at once, if the endpoint allows it. */
 const MOST_BLOCKS = 1_000
 
 /**
- * One endpoint that speaks Ethereum's JSON-RPC. Its answers are taken apart with care: what is malformed, of another
- * chain or of blocks that were not asked for is an error, and a log that is shown twice is one.
+ * One endpoint that speaks Ethereum's JSON-RPC. Its answers are validated: one that is malformed, of another chain or
+ * about blocks that were not requested is an error, and a log that is shown twice counts once.
  */
 export function rpcNode(
   { chainId, tokens, demo }: Pick<ChainSettings, 'chainId' | 'tokens' | 'demo'>,
@@ -48,10 +48,10 @@ export function rpcNode(
   const isAcceptedToken = (token: string) => isAccepted.has(token)
   const node = createPublicClient({ transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0 }) })
   const size = rangeSize(MOST_BLOCKS)
-  /** Asked once: an endpoint that was away when the service started was not checked then. */
+  /** The chain id is checked once here: an endpoint that was away when the service started was not checked then. */
   let proven: Promise<void> | undefined
 
-  /** @throws WrongAnswerError when it is one of another chain */
+  /** @throws WrongAnswerError when the endpoint belongs to another chain */
   async function prove(): Promise<void> {
     proven ??= checkChainId().catch((error) => {
       proven = undefined
@@ -65,7 +65,7 @@ export function rpcNode(
     if (answered !== chainId) throw new WrongAnswerError(`it is an endpoint of chain ${answered}`)
   }
 
-  /** The transfers that are kept in these blocks, in any order. */
+  /** The kept transfers in these blocks, in any order. */
   async function read(
     fromBlock: number,
     toBlock: number,
@@ -100,7 +100,7 @@ export function rpcNode(
           params: [isTag ? which : numberToHex(which), false],
         })
         .catch((error: Error) => {
-          // Where nothing is safe or finalized yet, some nodes answer with an error.
+          // While no block is safe or finalized yet, some nodes answer with an error.
           if (isTag && which !== 'latest' && isAnswer(error)) return null
           throw error
         })
@@ -133,7 +133,7 @@ export function rpcNode(
           next = last + 1
         } catch (error) {
           const isFewer = error instanceof TooMuchError && size.refused(blocks)
-          // After waiting for an answer in vain another endpoint is asked first.
+          // After a timeout the caller should try another endpoint before a smaller range.
           if (!isFewer || !error.isSaid) throw error
         }
       }
@@ -176,7 +176,7 @@ export function rpcNode(
       const answer = await node
         .request({ method: 'eth_call', params: [{ to: address, data }, 'latest'] })
         .catch((error: Error) => {
-          // It reverts.
+          // The contract reverted.
           if (isAnswer(error)) return '0x'
           throw error
         })
@@ -191,7 +191,7 @@ export function rpcNode(
   }
 }
 
-/** Whether the endpoint itself gave this error for an answer, so that it is there. */
+/** Whether the endpoint itself answered with this error, so that it is reachable. */
 const isAnswer = (error: Error): boolean =>
   'walk' in error &&
   typeof error.walk === 'function' &&

@@ -20,13 +20,13 @@ import { forwarderFactoryAddress, forwarderFactoryCode } from './forwarder-facto
 
 const POLLING_MS = 20
 
-/** Balance and transfer of any token, also one whose transfer returns nothing. */
+/** The balance and transfer functions of any token, even one whose transfer returns nothing. */
 const token = parseAbi([
   'function balanceOf(address) view returns (uint256)',
   'function transfer(address to, uint256 value)',
 ])
 
-/** The three demo chains in a folder of their own. `stop` ends them and removes it. */
+/** The three demo chains in a folder of their own. `stop` ends them and removes the folder. */
 export async function startTestChains(): Promise<DemoChains> {
   const folder = await mkdtemp(join(tmpdir(), 'coinrack-chains-'))
   const stop = async () => {
@@ -41,14 +41,14 @@ export async function startTestChains(): Promise<DemoChains> {
   }
 }
 
-/** What a customer with the faucet's key does on a demo chain. */
+/** A customer's wallet on a demo chain, with the faucet's key. */
 export function testWallet(chain: ChainSettings, key: DemoChains['demo']['faucet_key']) {
   const client = createWalletClient({
     account: privateKeyToAccount(key),
     transport: http(chain.rpcUrls[0]),
     pollingInterval: POLLING_MS,
   }).extend(publicActions)
-  /** Asked again and again: a chain that mines for transactions alone makes no later block that would tell of it. */
+  /** Polls for the receipt: a chain that mines only for transactions makes no later block that would signal it. */
   async function statusOf(hash: Hash): Promise<'success' | 'reverted'> {
     for (;;) {
       const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined)
@@ -60,7 +60,7 @@ export function testWallet(chain: ChainSettings, key: DemoChains['demo']['faucet
 
   return {
     client,
-    /** Sends a transaction, waits for its block and answers its hash; throws when it reverts. */
+    /** Sends a transaction, waits for its block and returns its hash; throws when it reverts. */
     async send(transaction: { to: Address; data?: `0x${string}`; value?: bigint }): Promise<Hash> {
       const hash = await client.sendTransaction({ ...transaction, chain: null })
       const status = await statusOf(hash)
@@ -82,7 +82,7 @@ export function testWallet(chain: ChainSettings, key: DemoChains['demo']['faucet
   }
 }
 
-/** A demo chain as one of the production profile: its treasury is a contract, and has deposit addresses of its own. */
+/** A demo chain with production settings: its treasury is a contract, and has deposit addresses of its own. */
 export async function asProduction(
   { demo: _ofDemo, ...chain }: ChainSettings,
   key: DemoChains['demo']['faucet_key'],

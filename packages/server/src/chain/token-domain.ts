@@ -1,7 +1,7 @@
 import { domainSeparator, type Hex, type PublicClient, parseAbi } from 'viem'
 import type { TokenSettings } from './chain-settings.ts'
 
-/** The names that a token's signatures are made under (EIP-712). */
+/** The domain under which signatures for a token are made (EIP-712). */
 export interface TokenDomain {
   name: string
   version: string
@@ -14,15 +14,15 @@ const abi = parseAbi([
   'function authorizationState(address, bytes32) view returns (bool)',
 ])
 
-/** Of tokens that have no `version`. */
+/** The versions to try for a token without a `version` function. */
 const USUAL_VERSIONS = ['1', '2']
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'
 const ZERO_NONCE = `0x${'00'.repeat(32)}` as Hex
 
 /**
- * The domain of a token whose holders can transfer by signature (EIP-3009). Nothing is guessed: the separator that
- * follows from it is the one that the token itself says.
- * @returns undefined when the token has no such transfers, or its domain cannot be proven
+ * The domain of a token whose holders can transfer by signature (EIP-3009), verified: its separator has to equal the one
+ * that the token itself reports.
+ * @returns undefined when the token has no such transfers, or its domain cannot be verified
  */
 export async function readTokenDomain(
   node: PublicClient,
@@ -47,7 +47,7 @@ export async function readTokenDomain(
   }
 }
 
-/** Whether the contract answered that it has no such function, rather than no node answering. */
+/** Whether the contract refused the call, rather than no node answering. */
 const isRefusal = (error: unknown) =>
   error instanceof Error && error.name === 'ContractFunctionExecutionError' && !isTransport(error)
 

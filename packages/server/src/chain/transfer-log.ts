@@ -7,10 +7,10 @@ export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55
 
 const WORD = /^0x[0-9a-f]{64}$/i
 const ADDRESS = /^0x[0-9a-f]{40}$/i
-/** Less than 2^52. */
+/** A quantity below 2^52. */
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i
 
-/** A log as it is on the wire, of which nothing is certain. */
+/** An unvalidated log as it arrives on the wire. */
 interface RawLog {
   address: unknown
   topics: unknown
@@ -23,8 +23,8 @@ interface RawLog {
 }
 
 /**
- * Reads one log of the wire. All of it has to be right, also of one that is not kept.
- * @param isKept is asked for the token and the recipient, in lower case
+ * Parses one raw log. All of its fields have to be valid, even when it is not kept.
+ * @param isKept decides by the token and the recipient, in lower case
  * @returns undefined when it is no transfer, or is not kept
  * @throws WrongAnswerError
  */
@@ -62,7 +62,7 @@ export function readTransfer(
 
 type Transfer = Omit<TransferLog, 'ordinal'>
 
-/** By their place in the chain, each once: as it was shown last. Sorts the list that it is given. */
+/** Sorts the transfers in place by their position in the chain, and keeps the last one shown at each position. */
 export const inOrder = (transfers: Transfer[]): Transfer[] =>
   transfers.sort(byPlace).filter((transfer, index, sorted) => {
     const next = sorted[index + 1]
@@ -74,7 +74,7 @@ const byPlace = (one: Transfer, other: Transfer): number =>
   one.logIndex - other.logIndex ||
   (one.blockHash === other.blockHash ? 0 : one.blockHash < other.blockHash ? -1 : 1)
 
-/** @throws WrongAnswerError when it is no 32 bytes in hexadecimal digits */
+/** @throws WrongAnswerError unless the text is 32 bytes in hexadecimal digits */
 export const wordOf = (text: unknown): Hex => checkWord(text).toLowerCase() as Hex
 
 function checkWord(text: unknown): string {

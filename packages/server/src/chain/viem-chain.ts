@@ -3,7 +3,7 @@ import type { ChainPort } from './chain-port.ts'
 import type { ChainSettings } from './chain-settings.ts'
 import { rpcNode } from './rpc-node.ts'
 
-/** A chain seen through all the JSON-RPC endpoints of its settings. */
+/** A chain read through all the JSON-RPC endpoints of its settings. */
 export const viemChain = (settings: ChainSettings): ChainPort =>
   chainOfNodes(
     settings,

@@ -1,7 +1,7 @@
 import { numberToHex } from 'viem'
 import type { ChainSettings, Network } from './chain-settings.ts'
 
-/** What a wallet is told of a network that it does not know (EIP-3085). */
+/** The description with which a wallet adds a network that it does not know (EIP-3085). */
 export interface WalletChain {
   chainId: `0x${string}`
   chainName: string
@@ -19,7 +19,7 @@ interface PublicNetwork {
 
 const ether = { name: 'Ether', symbol: 'ETH' }
 
-/** Endpoints that are open to everybody: those of the operator may bear a secret, and are told to nobody. */
+/** Public endpoints for wallets: those of the operator may contain a secret, and are never disclosed. */
 export const publicNetworks: Record<Network, PublicNetwork> = {
   base: { name: 'Base', coin: ether, rpcUrl: 'https://mainnet.base.org', explorer: 'https://basescan.org' },
   ethereum: {
@@ -36,11 +36,11 @@ export const publicNetworks: Record<Network, PublicNetwork> = {
   },
 }
 
-/** Where people look up what is on a chain; undefined for a local one, which no explorer shows. */
+/** The block explorer of a chain; undefined for a local one, which no explorer shows. */
 export const explorerOf = ({ network, demo }: ChainSettings): string | undefined =>
   demo ? undefined : publicNetworks[network].explorer
 
-/** A chain as a wallet adds it. The local chains of the demo are told by their own endpoints. */
+/** A chain as a wallet adds it. The local chains of the demo are given with their own endpoints. */
 export function walletChain(settings: ChainSettings): WalletChain {
   const { name, coin, rpcUrl } = publicNetworks[settings.network]
   const explorer = explorerOf(settings)

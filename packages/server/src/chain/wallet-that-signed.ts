@@ -2,22 +2,22 @@ import { type Address, type Hex, hashMessage, isAddressEqual, recoverMessageAddr
 import { isAgreed } from './agreement.ts'
 import { type Chain, type ChainNode, ChainUnavailableError } from './chain-port.ts'
 
-/** A wallet: of a key on all chains, or of a contract on one. */
+/** A wallet: a key on all chains, or a contract on one. */
 export interface WalletOnChain {
   address: Address
-  /** Null: of a key. */
+  /** Null for a key. */
   chainId: number | null
 }
 
-/** What the code of an account begins with whose key has handed its calls to a contract (EIP-7702): it is still of a key. */
+/** The code prefix of an account whose key has delegated to a contract (EIP-7702); it still counts as a key. */
 const DELEGATED = '0xef0100'
 
 /**
- * The wallet that has signed a message (EIP-191): by its key, or as the contract at that address says (ERC-1271).
- * What a contract says of a signature counts only where its code does: an account that a key can act for is proven by
- * that key.
- * @returns undefined when it has not
- * @throws ChainUnavailableError when too few endpoints say the same
+ * The wallet that has signed a message (EIP-191): by its key, or as confirmed by the contract at that address (ERC-1271).
+ * The word of a contract counts only when code alone controls the address: an account that a key can act for is proven
+ * by that key.
+ * @returns undefined when the wallet has not signed the message
+ * @throws ChainUnavailableError when too few endpoints agree
  */
 export async function walletThatSigned(
   chain: Chain,
@@ -32,8 +32,8 @@ export async function walletThatSigned(
 }
 
 /**
- * Which wallet an address is on a chain.
- * @throws ChainUnavailableError when too few endpoints say the same
+ * The wallet at an address on a chain.
+ * @throws ChainUnavailableError when too few endpoints agree
  */
 export async function walletAt(chain: Chain, address: Address): Promise<WalletOnChain> {
   const isContract = await agreed(chain, (node) => isContractAt(node, address))
@@ -41,8 +41,9 @@ export async function walletAt(chain: Chain, address: Address): Promise<WalletOn
 }
 
 /**
- * Whose money a payment is: like `walletAt`, but what a single endpoint says is enough while no other answers, and a contract
- * that one of two does not have yet is believed. A wrong answer gives the money to nobody else: the two are different accounts.
+ * The wallet that owns a payment: like `walletAt`, but a single endpoint suffices while no other answers, and a contract
+ * that one of two does not show yet is believed. A wrong answer gives the money to no other wallet: the key and the
+ * contract at one address have different accounts.
  * @throws ChainUnavailableError when no endpoint answers
  */
 export async function payerAt({ port, settings }: Chain, address: Address): Promise<WalletOnChain> {

@@ -1,4 +1,4 @@
-/** An endpoint answered what no node of its chain answers. */
+/** An endpoint gave an answer that no correct node of its chain gives. */
 export class WrongAnswerError extends Error {
   override name = 'WrongAnswerError'
 }

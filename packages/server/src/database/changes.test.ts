@@ -71,7 +71,7 @@ test('behavior: readUntil reads again at each change, and misses none that comes
   let value = 0
   const read = async () => {
     const seen = value
-    // The change comes after the read has seen the old value, and before it answers.
+    // The change comes after the read has seen the old value, and before it returns.
     if (seen === 0) {
       value = 1
       await announce(pool, 'counter')

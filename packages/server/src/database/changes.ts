@@ -6,10 +6,10 @@ const CHANNEL = 'coinrack_change'
 const RECONNECT_MS = 1_000
 const CONNECT_MS = 10_000
 
-/** Tells whoever waits, on any replica, that something changed: the identifier of the thing is the topic. */
+/** Notifies waiting calls on any replica that something changed; the topic is the id of the changed thing. */
 export interface Changes {
   /**
-   * Resolves when the topic changes, or after `timeoutMs`. What changed must be read again by the caller.
+   * Resolves when the topic changes, or after `timeoutMs`. The caller must then read the changed thing again.
    * @returns false when the service is closing: do not wait again
    */
   wait(topic: string, timeoutMs: number): Promise<boolean>
@@ -18,12 +18,12 @@ export interface Changes {
   close(): Promise<void>
 }
 
-/** Announces a change: inside a transaction, when that is committed. */
+/** Announces a change; inside a transaction, the announcement is sent at its commit. */
 export async function announce(db: Queryable, topic: string): Promise<void> {
   await db.query('select pg_notify($1, $2)', [CHANNEL, topic])
 }
 
-/** Listens on a connection of its own, and opens a new one when that breaks. */
+/** Listens on a separate connection, and opens a new one when that breaks. */
 export async function listenForChanges(url: string, onError: (error: Error) => void): Promise<Changes> {
   const listeners = new Set<(topic: string) => void>()
   let closed = false
@@ -41,7 +41,7 @@ export async function listenForChanges(url: string, onError: (error: Error) => v
       for (const listener of [...listeners]) listener(payload ?? '')
     })
     opened.on('error', onError)
-    // Once for each connection, however many errors it had.
+    // Only once for each connection, regardless of how many errors it had.
     opened.once('end', reconnect)
     try {
       await opened.connect()
@@ -91,9 +91,9 @@ export async function listenForChanges(url: string, onError: (error: Error) => v
 }
 
 /**
- * Reads until it shows what is waited for, or the time is over: a long poll.
- * @param seconds how long, at most
- * @returns the last thing that was read
+ * Reads until the value reaches the expected state or the time is over: a long poll.
+ * @param seconds the longest time to wait
+ * @returns the last value that was read
  */
 export async function readUntil<T>(
   changes: Changes,
@@ -104,7 +104,7 @@ export async function readUntil<T>(
 ): Promise<T> {
   const end = performance.now() + seconds * 1000
   for (;;) {
-    // Listening begins before the read, so that a change between the two is not missed.
+    // Listening starts before the read, so that a change between the two is not missed.
     const left = end - performance.now()
     const changed = left > 0 ? changes.wait(topic, left) : undefined
     const value = await read()

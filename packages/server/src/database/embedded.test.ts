@@ -39,7 +39,7 @@ const postgresPid = async () => Number(await readFile(dataLayout(dataFolder).pos
 
 async function query(url: string, ...statements: string[]) {
   const client = new pg.Client({ connectionString: url })
-  // The server may be killed under it.
+  // The server may be killed while the client is connected.
   client.on('error', () => {})
   await client.connect()
   try {

@@ -11,14 +11,14 @@ import { oneConnection } from './pool.ts'
 import { postgresBinaries } from './postgres-binaries.ts'
 
 export interface EmbeddedPostgresOptions {
-  /** As `prepareDataFolder` leaves it. */
+  /** The data folder as `prepareDataFolder` leaves it. */
   dataFolder: string
   cacheFolder: string
   /** The user that PostgreSQL runs as; it refuses root. */
   user: ServiceUser | undefined
-  /** Told what goes on when it takes longer than a moment. */
+  /** Receives progress messages when the start takes longer than a moment. */
   onProgress?: (line: string) => void
-  /** False for throw-away clusters of tests only: what was committed may be lost in a power cut. */
+  /** False only for disposable clusters of tests: committed data may then be lost in a power cut. */
   durable?: boolean
 }
 
@@ -30,18 +30,18 @@ export interface EmbeddedPostgres {
 
 const PORT = 5432
 const UNFINISHED = 'unfinished-'
-/** Longest path of a socket that the kernel takes is 107 bytes. */
+/** The longest path in bytes that the kernel accepts for a socket. */
 const LONGEST_SOCKET_PATH = 107
-/** After a crash PostgreSQL reads back what was committed; that can take a while. */
+/** After a crash PostgreSQL replays committed data, which can take a while. */
 const READY_SECONDS = 120
 
 const SETTINGS = {
   max_connections: '200',
   shared_buffers: '256MB',
-  // Nobody but the owner of the folder can even ask.
+  // Only the owner of the folder can even connect.
   listen_addresses: '',
   unix_socket_permissions: '0700',
-  // Failed statements are told to who sent them; in the log they would only be noise, with customers' data in it.
+  // Clients are told of their failed statements; in the log these would only be noise that contains customers' data.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',
@@ -52,8 +52,8 @@ const SETTINGS = {
 const THROW_AWAY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
 /**
- * Brings up the PostgreSQL of a data folder, or adopts it when it runs: it outlives the service that started it.
- * It listens on a socket in a private folder only, and demands a password there.
+ * Starts the PostgreSQL of a data folder, or adopts it when it is running: it outlives the service that started it.
+ * It listens only on a socket in a private folder, and requires a password there.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataFolder, onProgress = () => {} } = options
@@ -74,14 +74,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   return { url: urlOf('coinrack', 'coinrack'), stop: () => stopEmbeddedPostgres(dataFolder) }
 }
 
-/** Only the superuser may make roles. A cluster of an earlier version lacks this one. */
+/** Creates the ledger role as the superuser, who alone may create roles. A cluster of an earlier version lacks it. */
 async function makeLedgerRole(url: string): Promise<void> {
   const client = oneConnection(url)
   await client.connect()
   await ensureLedgerRole(client, 'coinrack').finally(() => client.end())
 }
 
-/** Ends the PostgreSQL of a data folder, whoever started it: connections are cut, what was committed stays. */
+/** Ends the PostgreSQL of a data folder, whichever process started it: connections are cut, committed data stays. */
 export async function stopEmbeddedPostgres(dataFolder: string): Promise<void> {
   await stopDetached(dataLayout(dataFolder).postgresPidFile, { signal: 'SIGINT', timeoutMs: 30_000 })
 }
@@ -96,11 +96,11 @@ function demandShortPath(folder: string): void {
 
 type LaunchOptions = EmbeddedPostgresOptions & { password: string; onProgress: (line: string) => void }
 
-/** Starts the server, on a new cluster when there is none. */
+/** Starts the server, after creating a cluster when there is none. */
 async function launch(options: LaunchOptions): Promise<void> {
   const { dataFolder, cacheFolder, user, onProgress, durable = true } = options
   const { postgres: folder, postgresPidFile } = dataLayout(dataFolder)
-  // Children of a killed server may still be leaving.
+  // Child processes of a killed server may still be exiting.
   await stopDetached(postgresPidFile)
   const binaries = await postgresBinaries(cacheFolder, onProgress)
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -124,8 +124,8 @@ async function launch(options: LaunchOptions): Promise<void> {
 }
 
 /**
- * Makes the cluster beside its place and moves it there, so that a cluster that is there is whole. The place beside is
- * a new one each time: the `initdb` of a killed starter may still be at work in its own.
+ * Creates the cluster in a temporary folder and moves it into place, so that a cluster in place is complete. The
+ * temporary folder is a new one each time, because the `initdb` of a killed starter may still be writing to its own.
  */
 async function initOnce(folder: string, binaries: string, options: LaunchOptions): Promise<void> {
   const { user, password, onProgress, durable = true } = options
@@ -151,7 +151,7 @@ async function initOnce(folder: string, binaries: string, options: LaunchOptions
   await rename(cluster, join(folder, 'cluster'))
 }
 
-/** The service does not work as the superuser. One-user mode needs no server, so it is done before the move. */
+/** Creates the role of the service, which is no superuser. Single-user mode needs no server, so this precedes the move. */
 async function createRole(cluster: string, binaries: string, options: LaunchOptions): Promise<void> {
   const { password, user } = options
   await runCommand(join(binaries, 'bin', 'postgres'), ['--single', '-D', cluster, 'postgres'], {
@@ -163,8 +163,8 @@ async function createRole(cluster: string, binaries: string, options: LaunchOpti
 }
 
 /**
- * A killed server leaves files that name its process id, and would refuse to start when that id belongs to another
- * process by now. Our own lock was free a moment ago: no server of this folder runs.
+ * Removes the files in which a killed server left its process id: a new one would refuse to start when that id now
+ * belongs to another process. Our own lock was free a moment ago, so no server of this folder is running.
  */
 async function removeLeftovers(folder: string): Promise<void> {
   const unfinished = (await readdir(folder)).filter((name) => name.startsWith(UNFINISHED))
@@ -174,7 +174,7 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** True as soon as the server takes connections, false when it does not run. */
+/** Returns true as soon as the server accepts connections, and false when it is not running. */
 async function becomesReady(
   url: string,
   pidFile: string,
@@ -185,7 +185,7 @@ async function becomesReady(
   while (await adoptDetached(pidFile)) {
     const error = await connectionError(url)
     if (error === undefined) return true
-    // Not listening yet, still reading back its log, or going down.
+    // The server is not listening yet, still replaying its log, or shutting down.
     if (!['ENOENT', 'ECONNREFUSED', 'ECONNRESET', '57P03'].includes(error.code ?? '')) throw error
     const seconds = Math.floor((performance.now() - started) / 1000)
     if (seconds > READY_SECONDS) throw new Error(`PostgreSQL takes no connections: ${error.message}`)

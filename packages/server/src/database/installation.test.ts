@@ -10,7 +10,7 @@ let db: ReturnType<typeof openPool>
 beforeAll(async () => {
   database = await createTestDatabase()
   db = openPool(database.url, { size: 8, onError: () => {} })
-  // The first one, as eight services at once.
+  // Eight services at once make the first installation.
   await Promise.all(Array.from({ length: 8 }, () => demandSameInstallation(db, own)))
 })
 afterAll(async () => {

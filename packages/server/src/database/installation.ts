@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { sha256 } from '../platform/sealer.ts'
 
-/** What all services of one database have in common. */
+/** The settings that all services of one database share. */
 export interface Installation {
   profile: string
-  /** Of the data folder, in which the machines are. */
+  /** The id of the data folder, in which the machines are. */
   folderId: string
   serverSecret: string
   depositSecret: string
@@ -23,8 +23,8 @@ interface InstallationRow {
 }
 
 /**
- * Makes the database that of this installation when it is nobody's yet.
- * @throws OtherInstallationError when another one was there before
+ * Assigns the database to this installation when it has none yet.
+ * @throws OtherInstallationError when the database belongs to another installation
  */
 export async function demandSameInstallation(db: pg.Pool, own: Installation): Promise<void> {
   const wanted = [
@@ -69,5 +69,5 @@ function problemOf(row: InstallationRow, own: Installation): [what: string, fix:
   return undefined
 }
 
-/** Says whether two secrets are the same, and nothing else of them: they have at least 32 bytes. */
+/** A hash that shows whether two secrets are the same and reveals nothing else: secrets have at least 32 bytes. */
 const mark = (name: string, secret: string) => sha256(`coinrack ${name} secret\n${secret}`)

@@ -7,11 +7,11 @@ import { asLeader } from '../data-folder/leader-lock.ts'
 const LOOK_MS = 500
 
 /**
- * Starts the PostgreSQL of a data folder again whenever it has ended, however that came: of several services on the folder
- * one does. What was committed is there again.
- * @param start as the service started it
- * @param onEvent told of each end and of each start that failed; that is tried again
- * @returns what ends the watch; PostgreSQL goes on
+ * Restarts the PostgreSQL of a data folder whenever it has ended, for any reason; of several services on the folder, one
+ * does so. Committed data survives.
+ * @param start the function with which the service started it
+ * @param onEvent receives each end, each restart and each failed start, which is tried again
+ * @returns a function that ends the watch; PostgreSQL keeps running
  */
 export function keepEmbeddedPostgres(
   dataFolder: string,
@@ -20,7 +20,7 @@ export function keepEmbeddedPostgres(
 ): () => Promise<void> {
   const { postgresPidFile, postgresWatchPidFile, startingPidFile } = dataLayout(dataFolder)
   const restart = async () => {
-    // A service that is starting brings it up by itself.
+    // A service that is just starting starts PostgreSQL itself.
     const { lock } = await lockFile(startingPidFile)
     if (!lock) return
     try {

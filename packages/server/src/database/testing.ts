@@ -6,7 +6,7 @@ import type { Services } from '../platform/services.ts'
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const OBJECT_IN_USE = '55006'
 
-/** A database of its own, copied from the template of this run: the schema is there, and nothing else. */
+/** A separate database, copied from the template of this run, with the schema and no other content. */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const template = inject('postgresUrl')
   const name = `test_${randomBytes(8).toString('hex')}`
@@ -22,7 +22,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   const url = new URL(template)
   url.pathname = `/${name}`
   const dropNow = () => run(`drop database ${name}`)
-  /** A client that stayed is ended here, not by the forced form, which is refused while PostgreSQL vacuums by itself. */
+  /** Ends remaining clients itself, since the forced form of `drop` is refused during an autovacuum. */
   const drop = () =>
     dropNow().catch(async (error) => {
       if (error.code !== OBJECT_IN_USE) throw error
@@ -35,10 +35,10 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   return { url: url.href, drop }
 }
 
-/** What counts how often somebody asks: it changes with each request, also with a refused one. */
+/** Tables that count requests: they change with each request, even a refused one. */
 const COUNTERS = ['rate_bucket', 'failed_login']
 
-/** The number of rows of each table, and a hash of all that is in them: two that are equal say that nothing changed. */
+/** The number of rows of each table, and a hash of its content: when two snapshots are equal, nothing has changed. */
 export async function snapshot(db: pg.Pool): Promise<Record<string, string>> {
   const { rows: tables } = await db.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,
@@ -55,7 +55,7 @@ export async function snapshot(db: pg.Pool): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ name, state }) => [name, state]))
 }
 
-/** The same services, killed at the n-th statement from now on: from then on nothing reaches the database. */
+/** The same services, killed at their n-th statement: from then on nothing reaches the database. */
 export function dyingAt(services: Services, statement: number): { services: Services; died(): boolean } {
   const { db } = services
   let count = 0
@@ -72,7 +72,7 @@ export function dyingAt(services: Services, statement: number): { services: Serv
     const client = await db.connect()
     return {
       query: async (text: string, values?: unknown[]) => {
-        // What a lost connection does by itself.
+        // A lost connection rolls back by itself.
         if (text !== 'rollback') die()
         return client.query(text, values)
       },

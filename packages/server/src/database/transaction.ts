@@ -9,7 +9,7 @@ export interface Queryable {
   ): Promise<{ rows: R[]; rowCount: number | null }>
 }
 
-/** Statements that stand or fall together. What needs a transaction says so by asking for this type. */
+/** Statements that succeed or fail together. A function that needs a transaction takes this type. */
 export interface Transaction extends Queryable {
   readonly [inside]: true
 }
@@ -19,10 +19,10 @@ const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const ATTEMPTS = 5
 
-/** The transaction that the code which is running belongs to. */
+/** The transaction that the running code belongs to. */
 const current = new AsyncLocalStorage<{ open: boolean }>()
 
-/** Something slow was asked for while a transaction was open: a mistake in the code, not in the request. */
+/** Slow work was requested while a transaction was open: a mistake in the code, not in the request. */
 export class SlowWorkError extends Error {
   override name = 'SlowWorkError'
 }
@@ -30,7 +30,7 @@ export class SlowWorkError extends Error {
 /**
  * Refuses slow work inside a transaction: it would hold a connection of the pool, and locks, for as long as it takes. Do
  * it before the transaction (see `preparedHandler`), or after the commit.
- * @param what it is, for the message: "A key derivation"
+ * @param what the name of the work for the message, such as "A key derivation"
  * @throws SlowWorkError
  */
 export function demandNoTransaction(what: string): void {
@@ -38,9 +38,9 @@ export function demandNoTransaction(what: string): void {
 }
 
 /**
- * Runs `work` in one transaction: committed when it returns, rolled back when it throws. Repeated a
- * bounded number of times when PostgreSQL ended it for a deadlock or a serialization failure.
- * @throws SlowWorkError when a transaction is open already: each would wait for a connection that the others hold
+ * Runs `work` in one transaction: committed when it returns, rolled back when it throws. It is retried a bounded number
+ * of times when PostgreSQL ended it for a deadlock or a serialization failure.
+ * @throws SlowWorkError when a transaction is open already: nested ones could wait for connections that each other hold
  */
 export async function inTransaction<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   demandNoTransaction('A transaction of its own')

@@ -2,21 +2,21 @@ import { OperationError } from '../platform/errors.ts'
 
 const RETRY_S = 5
 
-/** Of connections, as Node names them. */
+/** The codes of lost connections, as Node names them. */
 const LOST = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN']
 /**
- * Of PostgreSQL, https://www.postgresql.org/docs/current/errcodes-appendix.html: it goes down, comes up, has no
- * connection left, or was made a copy that takes no writes.
+ * The codes of PostgreSQL, https://www.postgresql.org/docs/current/errcodes-appendix.html, for a server that is shutting
+ * down, starting up, out of connections, or a replica that accepts no writes.
  */
 const AWAY = ['57P01', '57P02', '57P03', '53300', '25006']
-/** What the driver says without a code. */
+/** Messages of the driver that come without a code. */
 const SAID =
   /^Connection terminated|^timeout exceeded when trying to connect|^Query read timeout|^Client has encountered a connection error|^Cannot use a pool after calling end/
 const TOO_LONG = ['57014', '53200']
 const FULL = ['53100', 'ENOSPC', 'EDQUOT']
 
 /**
- * What is answered when the database is away, too slow or out of room: 503, since the request was in order and can be
+ * The answer when the database is unreachable, too slow or out of disk space: 503, since the request was valid and can be
  * repeated. Undefined for every other failure.
  */
 export function databaseTrouble(error: unknown): OperationError | undefined {

@@ -5,11 +5,11 @@ import { holdersOf, type TokenCharge } from './budget.ts'
 
 type Renewer = Pick<TokenCharge, 'tokenId' | 'at'>
 
-/** Whether what a token orders may renew itself: it and all above it have to allow that. */
+/** Whether services that a token orders may auto-renew: the token and all its ancestors have to allow it. */
 export const mayAutoRenew = async (db: Queryable, renewer: Renewer): Promise<boolean> =>
   (await holdersOf(db, renewer)).every((holder) => holder.allow_auto_renew)
 
-/** @throws OperationError `budget_exceeded` when what the token orders may not renew itself */
+/** @throws OperationError `budget_exceeded` when services that the token orders may not auto-renew */
 export async function checkAutoRenew(db: Queryable, renewer: Renewer): Promise<void> {
   const holders = await holdersOf(db, renewer)
   const index = holders.findIndex((holder) => !holder.allow_auto_renew)

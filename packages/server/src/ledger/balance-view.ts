@@ -5,7 +5,7 @@ import type { Queryable } from '../database/transaction.ts'
 import type { Services } from '../platform/services.ts'
 import { type CustomerBalance, readBalance } from './balance.ts'
 
-/** How long a balance lasts: of one that owes, nothing renews and nothing goes on. */
+/** How long a balance lasts: an account that owes counts as having none, since nothing renews or continues for it. */
 export const lastsUntil = (
   { available, owed }: Pick<CustomerBalance, 'available' | 'owed'>,
   charges: readonly Recurring[],
@@ -34,7 +34,7 @@ export async function balanceView(
   }
 }
 
-/** The part of it that stands in the answer to a change of the balance. */
+/** The part of the balance view that belongs in the answer to a change of the balance. */
 export async function balanceNow(
   db: Queryable,
   services: Services,

@@ -1,12 +1,12 @@
 import type { Queryable, Transaction } from '../database/transaction.ts'
 
-/** Micro-USD, each at least zero. */
+/** The balance of a customer in micro-USD, each part at least zero. */
 export interface CustomerBalance {
   /** The amount that can be spent now. */
   available: bigint
-  /** Reserved by holds; not in `available`. */
+  /** The amount reserved by holds, which is not part of `available`. */
   held: bigint
-  /** The amount that a reversed payment left open. */
+  /** The debt that a reversed payment left. */
   owed: bigint
 }
 
@@ -20,7 +20,7 @@ export async function readBalance(db: Queryable, accountId: string): Promise<Cus
   return rows[0] ?? { available: 0n, held: 0n, owed: 0n }
 }
 
-/** The balance, locked: what is decided on it holds until the transaction ends. */
+/** Locks and reads the balance: a decision based on it holds until the transaction ends. */
 export async function lockBalance(tx: Transaction, accountId: string): Promise<CustomerBalance> {
   const { rows } = await tx.query<CustomerBalance>(
     `select ${COLUMNS} from customer_balance where account_id = $1 for update`,
@@ -30,10 +30,7 @@ export async function lockBalance(tx: Transaction, accountId: string): Promise<C
   return rows[0]
 }
 
-/**
- * Locks the balances of several accounts in the order of their ids, so that two calls that lock many never wait for
- * each other.
- */
+/** Locks and reads the balances of several accounts, in the order of their ids so that two such calls never deadlock. */
 export async function lockBalances(
   tx: Transaction,
   accountIds: readonly string[],
@@ -46,7 +43,7 @@ export async function lockBalances(
   return new Map(rows.map(({ account_id, ...balance }) => [account_id, balance]))
 }
 
-/** Since when an account owes; undefined when it does not. */
+/** When the current debt of an account began; undefined when it owes nothing. */
 export async function owedSince(db: Queryable, accountId: string): Promise<Date | undefined> {
   const { rows } = await db.query<{ owed_since: Date | null }>(
     'select owed_since from customer_balance where account_id = $1',
@@ -55,7 +52,7 @@ export async function owedSince(db: Queryable, accountId: string): Promise<Date 
   return rows[0]?.owed_since ?? undefined
 }
 
-/** Accounts that owe and have money beside that: it came by another way than a deposit, which pays debts itself. */
+/** Accounts that owe although they have money, which did not come by a deposit: a deposit pays debts itself. */
 export async function ableDebtors(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ account_id: string }>(
     'select account_id from customer_balance where owed_since is not null and owed < 0 and available > 0',

@@ -2,20 +2,20 @@ import type { Queryable, Transaction } from '../database/transaction.ts'
 import { budgetExceeded, type HolderOfBudget } from '../platform/budget-exceeded.ts'
 import { judgeBudgets, leftOf } from './judge-budgets.ts'
 
-/** A charge that a token is about to make. */
+/** A charge that is about to be made for a token. */
 export interface TokenCharge {
   tokenId: string
   /** micro-USD */
   amount: bigint
   at: Date
-  /** For a new machine: the cap that counts it, and how many live ones a token and all below it have. */
+  /** For a new machine: the cap that counts it, and the number of live ones of a token and all its descendants. */
   machine?: { cap: 'max_live_vps' | 'max_live_sandboxes'; live(tokenId: string): Promise<bigint> }
 }
 
 /**
- * Checks a charge against the budgets of a token and of all above it. The customer's balance must be locked: what is
- * found holds until the transaction ends, so of two charges at the same moment the second sees the first.
- * @returns whom it counts for: the token and all above it
+ * Checks a charge against the budgets of a token and of all its ancestors. The customer's balance must be locked, so that
+ * the result holds until the transaction ends, and of two concurrent charges the second sees the first.
+ * @returns the tokens that the charge counts for: the token and all its ancestors
  * @throws OperationError `budget_exceeded`
  */
 export async function checkBudget(tx: Transaction, charge: TokenCharge): Promise<string[]> {
@@ -31,9 +31,9 @@ export async function checkBudget(tx: Transaction, charge: TokenCharge): Promise
 }
 
 /**
- * Counts a charge for a token and all above it, in the transaction that charges or holds it. The customer's balance must
- * be locked.
- * @returns for whom it was counted, for `returnToBudget`
+ * Counts a charge for a token and all its ancestors, in the transaction that charges or holds it. The customer's balance
+ * must be locked.
+ * @returns the tokens that it was counted for, to pass to `returnToBudget`
  * @throws OperationError `budget_exceeded`
  */
 export async function spendBudget(tx: Transaction, charge: TokenCharge): Promise<string[]> {
@@ -43,8 +43,8 @@ export async function spendBudget(tx: Transaction, charge: TokenCharge): Promise
 }
 
 /**
- * Counts what was charged for tokens, each with its sum, whatever their budgets say: for what has run already. The
- * balance of the customer of each must be locked.
+ * Counts the sum that was charged for each token, regardless of budgets, since it is for usage in the past. The balance
+ * of each token's customer must be locked.
  */
 export async function countSpending(
   tx: Transaction,
@@ -64,7 +64,7 @@ export async function countSpending(
   })
 }
 
-/** The amounts that the budgets of these tokens leave them now; tokens without a cap on money are left out. */
+/** The amounts that the budgets of these tokens leave them now; tokens without a cap on money are omitted. */
 export async function leftOfBudgets(
   db: Queryable,
   tokenIds: readonly string[],
@@ -86,7 +86,7 @@ export async function leftOfBudgets(
   )
 }
 
-/** Whether a charge is within the budgets of a token and of all above it. The customer's balance must be locked. */
+/** Whether a charge is within the budgets of a token and all its ancestors. The customer's balance must be locked. */
 export async function isWithinBudget(
   tx: Transaction,
   charge: Omit<TokenCharge, 'machine'>,
@@ -94,7 +94,7 @@ export async function isWithinBudget(
   return judgeBudgets(await holdersOf(tx, charge), charge.amount) === undefined
 }
 
-/** Gives back what was counted at a moment, when it was held and never charged. */
+/** Returns to the budgets an amount that was counted at a moment, since it was held and never charged. */
 export async function returnToBudget(
   tx: Transaction,
   counted: string[],
@@ -109,7 +109,7 @@ export async function returnToBudget(
   )
 }
 
-/** A token and all above it, the highest first, with what they may spend and have spent. */
+/** A token and all its ancestors, the highest first, with their caps and what they have spent. */
 export async function holdersOf(
   db: Queryable,
   { tokenId, at }: Pick<TokenCharge, 'tokenId' | 'at'>,

@@ -7,8 +7,8 @@ import { InsufficientFunds, post } from './post.ts'
 import { type Books, expectBooksToBalance, openBooks } from './testing.ts'
 
 /*
- * Random histories, run as concurrently as the pool allows: whatever the order turns out to be, the books balance, no
- * account is below zero, and the money is exactly what the calls that succeeded moved.
+ * Random histories, run as concurrently as the pool allows: in any resulting order the books balance, no customer is
+ * below zero, and the money is exactly what the successful calls moved.
  */
 
 const ACCOUNTS = 5
@@ -24,7 +24,7 @@ type Event =
 const account = fc.integer({ min: 0, max: ACCOUNTS - 1 })
 const amount = fc.bigInt({ min: 1n, max: 50n })
 const anyEvent: fc.Arbitrary<Event> = fc.oneof(
-  // Causes repeat on purpose: a deposit is seen twice.
+  // Causes repeat intentionally, as when a deposit is seen twice.
   {
     weight: 3,
     arbitrary: fc.record({
@@ -54,7 +54,7 @@ beforeAll(async () => {
 })
 afterAll(() => books.close())
 
-/** Runs one event. Answers by how much what the customer has, spendable and held, has changed. */
+/** Runs one event. Returns the change of the customer's money, spendable and held together. */
 async function run(event: Event, accountId: string, history: string): Promise<bigint> {
   const base = { kind: 'adjustment', accountId, description: 'History', at: books.at } as const
   const id = () => books.newId('transaction')
@@ -127,7 +127,7 @@ test('behavior: any concurrent history leaves the books balanced and every custo
         expect(available + held).toBe(wanted[index])
         expect(available).toBeGreaterThanOrEqual(0n)
       }
-      // Each cause of deposits that were tried has come once.
+      // Each cause of an attempted deposit has been credited once.
       const causes = new Set(
         events.flatMap((event) => (event.do === 'deposit' ? [`${event.account}:${event.cause}`] : [])),
       )

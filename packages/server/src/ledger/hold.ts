@@ -3,7 +3,7 @@ import type { Transaction } from '../database/transaction.ts'
 import { returnToBudget, spendBudget, type TokenCharge } from './budget.ts'
 import { post } from './post.ts'
 
-/** By whom, when and for what a hold ends: identifiers and time come from outside. */
+/** How a hold ends: the caller supplies the ids, the description and the time. */
 interface Ending {
   holdId: string
   transactionId: string
@@ -24,7 +24,7 @@ export async function placeHold(
     accountId: string
     /** micro-USD */
     amount: bigint
-    /** Unique: one thing is paid by one hold. */
+    /** Unique, so that each purpose is paid by one hold. */
     purpose: string
     description: string
     at: Date
@@ -67,8 +67,8 @@ async function endHold(tx: Transaction, state: 'posted' | 'voided', ending: Endi
 }
 
 /**
- * Charges what a hold reserved.
- * @returns false when the hold had ended before: nothing is charged twice
+ * Charges the amount that a hold reserved.
+ * @returns false when the hold had ended already, so that nothing is charged twice
  */
 export async function captureHold(tx: Transaction, ending: Ending): Promise<boolean> {
   const hold = await endHold(tx, 'posted', ending, null)
@@ -86,8 +86,8 @@ export async function captureHold(tx: Transaction, ending: Ending): Promise<bool
 }
 
 /**
- * Pays out what a hold reserved: it leaves the treasury of a token.
- * @returns false when the hold had ended before: nothing is paid out twice
+ * Pays out the amount that a hold reserved, from the treasury of a token.
+ * @returns false when the hold had ended already, so that nothing is paid out twice
  */
 export async function payOutHold(tx: Transaction, ending: Ending & { from: HouseAccount }): Promise<boolean> {
   const hold = await endHold(tx, 'posted', ending, null)
@@ -105,8 +105,8 @@ export async function payOutHold(tx: Transaction, ending: Ending & { from: House
 }
 
 /**
- * Gives back what a hold reserved.
- * @returns false when the hold had ended before
+ * Returns the amount that a hold reserved.
+ * @returns false when the hold had ended already
  */
 export async function releaseHold(tx: Transaction, ending: Ending & { reason: string }): Promise<boolean> {
   const hold = await endHold(tx, 'voided', ending, ending.reason)

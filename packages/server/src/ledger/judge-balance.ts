@@ -1,7 +1,7 @@
 import { formatUsd, Usd } from '@coinrack/contract/wire.ts'
 import type { CustomerBalance } from './balance.ts'
 
-/** Why a balance does not cover a price, as the body of a 402 says it; undefined when it does. */
+/** Why a balance does not cover a price, in the form of a 402 body; undefined when it does. */
 export function judgeBalance(balance: CustomerBalance, price: bigint, what: string) {
   if (balance.owed === 0n && balance.available >= price) return undefined
   const code = balance.owed > 0n ? ('account_owes' as const) : ('insufficient_balance' as const)

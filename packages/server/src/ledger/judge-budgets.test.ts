@@ -32,7 +32,7 @@ test.each([
   ['total', { total: 10n, spent: 4n }, 6n, undefined],
   ['total', { total: 10n, spent: 4n }, 9n, { limit: 10n, used: 4n, shortBy: 3n }],
   ['total', { total: 0n }, 1n, { limit: 0n, used: 0n, shortBy: 1n }],
-  // Lowered below what is spent: what costs nothing is no charge.
+  // The cap was lowered below what is spent, but an order that costs nothing is still allowed.
   ['total', { total: 1n, spent: 4n }, 0n, undefined],
   ['max_live_vps', { max_live_vps: 2n, live: 1n }, 1n, undefined],
   ['max_live_vps', { max_live_vps: 2n, live: 2n }, 1n, { limit: 2n, used: 2n, shortBy: 1n }],

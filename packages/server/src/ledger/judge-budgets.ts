@@ -3,9 +3,9 @@ import type { BudgetRefusal, HolderOfBudget, MachineCap, MoneyCap } from '../pla
 const CAPS = ['max_per_charge', 'per_day', 'total', 'max_live_vps', 'max_live_sandboxes'] as const
 
 /**
- * The first cap of a new budget that is above one of the tokens that it would stand below; undefined when there is
- * none. A cap that the budget leaves out is set by those above it.
- * @param holders the highest first
+ * The first cap of a new budget that exceeds that of an ancestor token; undefined when there is none. A cap that the
+ * budget omits is limited by those of the ancestors.
+ * @param holders the ancestors of the new token, the highest first
  */
 export function judgeChildBudget(
   holders: HolderOfBudget[],
@@ -23,9 +23,9 @@ export function judgeChildBudget(
 }
 
 /**
- * The first cap that a charge would go beyond, from the top down; undefined when there is none.
- * @param holders the token that is charged and all above it, the highest first
- * @param machine the cap that counts the machine it is for
+ * The first cap that a charge would exceed, from the top down; undefined when there is none.
+ * @param holders the charged token and all its ancestors, the highest first
+ * @param machine the cap that counts the machine that the charge is for
  */
 export function judgeBudgets(
   holders: HolderOfBudget[],
@@ -49,10 +49,7 @@ export function judgeBudgets(
   return undefined
 }
 
-/**
- * The amount that the caps leave to be spent now; undefined without any cap. Below zero when more was spent before a
- * cap came.
- */
+/** The amount that the caps still allow; undefined without a cap, and negative when a cap was set below what is spent. */
 export function leftOf({
   total,
   per_day,

@@ -229,7 +229,7 @@ describe('behavior: the database refuses what does not balance', () => {
 })
 
 describe('behavior: whoever writes by hand is held to the same', () => {
-  /** As the owner of the ledger, which migrations are. */
+  /** Runs statements as the owner of the ledger, as migrations do. */
   const byHand = (...statements: string[]) =>
     inTransaction(books.db, async (tx) => {
       await tx.query('set local role coinrack_ledger')
@@ -309,7 +309,7 @@ describe('behavior: whoever writes by hand is held to the same', () => {
     'delete from ledger_entry',
     'update ledger_transaction set available_after = 0',
     'delete from ledger_transaction',
-    // A statement that touches no row is refused too: it is written by mistake.
+    // A statement that matches no row is refused too, since it is a mistake in any case.
     `delete from ledger_entry where transaction_id = 'none'`,
     'truncate ledger_entry',
     'truncate ledger_transaction cascade',

@@ -21,8 +21,8 @@ import {
 } from './testing-model.ts'
 
 /*
- * Random histories, run on the ledger and on the model of it: each operation has to answer the same, and in the end all
- * that is written has to be the same. A history is a list of transactions, of which some are rolled back.
+ * Random histories, run on the ledger and on its model: each operation has to give the same answer, and in the end the
+ * written state has to be the same. A history is a list of transactions, some of which are rolled back.
  */
 
 interface History {
@@ -35,17 +35,17 @@ const TOKENS = 3
 const LANES = 4
 const RUNS = 5
 const HOUR_MS = 3_600_000
-/** Where the hours of the model begin. */
+/** The moment at which the hours of the model begin. */
 const MIDNIGHT = Date.parse('2026-01-31T00:00:00Z')
 const UNIQUE_VIOLATION = '23505'
 
 const customer = fc.nat(CUSTOMERS - 1)
-/** Mostly so small that balances run out, and now and then beyond what a double can count. */
+/** Amounts that are mostly small, so that balances run out, and sometimes exceed the integers of a double. */
 const amount = fc.oneof(
   { weight: 15, arbitrary: fc.bigInt({ min: 1n, max: 60n }) },
   { weight: 1, arbitrary: fc.bigInt({ min: 2n ** 53n, max: 2n ** 54n }) },
 )
-/** Causes and purposes repeat on purpose: what happens once is asked for again. */
+/** Causes and purposes repeat intentionally, so that operations which may happen once are requested again. */
 const cause = fc.nat(14)
 const token = fc.oneof(
   { weight: 3, arbitrary: fc.constant(null) },
@@ -102,10 +102,10 @@ const anyHistory: fc.Arbitrary<History> = fc.record({
   ),
 })
 
-/** Ends a transaction that is not to be kept. */
+/** Thrown to roll back a transaction. */
 class RollBack extends Error {}
 
-/** Runs so many operations, in histories that the seed decides, and compares ledger and model. */
+/** Runs at least `operations` operations, in histories determined by the seed, and compares ledger and model. */
 export async function compareWithModel({ operations, seed }: { operations: number; seed: number }) {
   const books = await openBooks()
   try {
@@ -149,7 +149,7 @@ async function runHistory(books: Books, { budgets, transactions }: History): Pro
     await work.catch((error) => {
       if (!(error instanceof RollBack)) throw error
       const { hours } = model
-      // Time goes on.
+      // A rollback does not turn back the time.
       model = { ...before, hours }
     })
   }
@@ -168,7 +168,7 @@ async function runHistory(books: Books, { budgets, transactions }: History): Pro
   return count
 }
 
-/** Customers of their own on the real ledger, and how an operation of the model is done there. */
+/** Opens new customers on the real ledger, with a function that runs an operation of the model there. */
 async function openLedger(books: Books, budgets: ModelBudgets[]) {
   const accounts = budgets.map(() => books.newId('account'))
   const tokens = budgets.map((caps) => caps.map(() => books.newId('token')))
@@ -257,7 +257,7 @@ async function openLedger(books: Books, budgets: ModelBudgets[]) {
   }
 }
 
-/** Which token of which customer it was, by its number. */
+/** The refusal by a budget in the form of the model, with the number of the token among those of its customer. */
 function budgetOutcome({ options: { fields } }: OperationError, tokens: string[][]): ModelOutcome {
   const { cap, raised_by } = fields as { cap: ModelCap; raised_by: { arguments: { token_id: string } } }
   const of = tokens.find((each) => each.includes(raised_by.arguments.token_id))!
@@ -310,7 +310,7 @@ async function insertCustomers(
   })
 }
 
-/** All that the ledger says of some customers, in the form in which the model is compared with it. */
+/** The whole state of some customers on the ledger, in the form of the model for comparison. */
 async function readWritten({ db }: Books, accounts: string[], tokens: string[][], holdIds: string[]) {
   const of = async <R extends { account_id: string }>(sql: string) =>
     (await db.query<R>(sql, [accounts])).rows
@@ -341,7 +341,7 @@ async function readWritten({ db }: Books, accounts: string[], tokens: string[][]
     [tokens.flat()],
   )
   const { rows: sums } = await db.query<{ ledger_account: string; sum: string }>(
-    // Lateral, and with an offset, so that no plan reads all that other histories have written.
+    // Lateral and with an offset, so that no query plan reads the entries that other histories have written.
     `select ledger_account, sum(amount) from ledger_transaction,
        lateral (select * from ledger_entry where transaction_id = ledger_transaction.id offset 0) entry
      where account_id = any($1) group by ledger_account having sum(amount) <> 0`,

@@ -1,8 +1,8 @@
 import type { Posting } from '@coinrack/money/index.ts'
 
 /*
- * The duties of the ledger, stated once more without a database: balances, holds, budgets and the statement of some
- * customers, as plain values. Amounts are micro-USD.
+ * A model of the ledger without a database: balances, holds, budgets and the statements of some customers, as plain
+ * values. Amounts are micro-USD.
  */
 
 export type ModelOperation =
@@ -15,14 +15,14 @@ export type ModelOperation =
   | { do: 'post'; customer: number; postings: Posting[] }
   | { do: 'wait'; hours: number }
 
-/** Done, with what it answered; or why not. All but `insufficient` end the transaction around it. */
+/** Done, with its answer, or the reason of the refusal. All refusals but `insufficient` end the surrounding transaction. */
 export type ModelOutcome =
   | { done: bigint | boolean | 'held' | 'waited' }
   | { refused: 'insufficient' | 'duplicate' }
   | { refused: 'budget'; token: number; cap: ModelCap }
 
 export type ModelCap = 'max_per_charge' | 'per_day' | 'total'
-/** The budgets of one customer's tokens, the highest first: each stands below the one before it. Null is no cap. */
+/** The budgets of one customer's tokens, the highest first: each is a child of the previous one. Null is no cap. */
 export type ModelBudgets = Record<ModelCap, bigint | null>[]
 
 interface ModelHold {
@@ -39,7 +39,7 @@ export interface ModelCustomer {
   owed: bigint
   statement: { available_change: bigint; held_change: bigint; available_after: bigint }[]
   holds: Map<number, ModelHold>
-  /** For each token, for each day, what it and those below it have spent or hold. */
+  /** For each token and each day, the amount that it and its descendants have spent or hold. */
   spent: Map<number, bigint>[]
 }
 
@@ -54,7 +54,7 @@ export interface ModelState {
 const HOURS = 24
 const TREASURY = 'treasury.8453.USDC'
 
-/** Customers without money, each with so many tokens as it has budgets. */
+/** Customers without money, each with one token for each of its budgets. */
 export const openModel = (budgets: ModelBudgets[]): ModelState => ({
   hours: 0,
   customers: budgets.map((tokens) => ({
@@ -74,7 +74,7 @@ export const spentInAll = (days: Map<number, bigint>) =>
 const least = (a: bigint, b: bigint) => (a < b ? a : b)
 const dayOf = (state: ModelState) => Math.floor(state.hours / HOURS)
 
-/** Changes the state by one operation, or leaves it as it was. */
+/** Applies one operation to the state, or leaves the state unchanged. */
 export function runOnModel(
   state: ModelState,
   budgets: ModelBudgets[],
@@ -139,7 +139,7 @@ export function runOnModel(
   }
 }
 
-/** Moves money when no part of the customer's would fall on the wrong side of zero, and the cause is new. */
+/** Moves money unless a part of the customer's balance would cross zero or the reference is used already. */
 function move(
   state: ModelState,
   customer: ModelCustomer,
@@ -168,7 +168,7 @@ function move(
   return { done: available }
 }
 
-/** Counts an amount for a token and all above it, unless that goes beyond a cap: which, from the top down. */
+/** Counts an amount for a token and all its ancestors; if it exceeds a cap, returns the first one from the top down. */
 function spend(
   state: ModelState,
   customer: ModelCustomer,

@@ -16,14 +16,14 @@ export async function openBooks() {
   const db = openPool(database.url, { size: 16, onError: () => {} })
   const at = new Date('2026-01-31T12:00:00Z')
   let made = 0
-  /** Identifiers rise, so that the order of making is the order of the statement. */
+  /** Generates ascending ids, so that the order of creation is the order of the statement. */
   const newId = (kind: IdKind) => makeId(kind, at.getTime() + made++, randomBytes(10))
 
   return {
     db,
     at,
     newId,
-    /** An account with so many micro-dollars to spend. */
+    /** Creates an account with this spendable balance in micro-USD. */
     async account(balance = 0n): Promise<string> {
       const id = newId('account')
       await inTransaction(db, async (tx) => {
@@ -53,8 +53,8 @@ export async function openBooks() {
 }
 
 /**
- * Checks the invariants of the books: entries sum to zero, each balance is the sum of its entries, and a statement runs
- * without a gap.
+ * Asserts the invariants of the books: the entries of each transaction sum to zero, each balance is the sum of its
+ * entries, each transaction has its entries and their changes, and held amounts match pending holds and sandboxes.
  */
 export async function expectBooksToBalance(db: pg.Pool): Promise<void> {
   const { rows: unbalanced } = await db.query(

@@ -3,7 +3,7 @@ import { closeInvoice, invoiceById, isTouched, lockInvoice } from './invoice-sto
 import { lockPayment } from './lock-payment.ts'
 import { showInvoice } from './show-invoice.ts'
 
-/** With the invoice of an order goes the order: otherwise it would count as unpaid until it expires. */
+/** Cancels the order together with its invoice: otherwise the order would count as unpaid until it expires. */
 export const cancelInvoice: Handler<'cancelInvoice'> = async ({ input, caller, db, services, fail }) => {
   await lockPayment(db, services, { accountId: caller.accountId, invoiceId: input.invoice_id })
   const invoice = await lockInvoice(db, input.invoice_id)

@@ -2,17 +2,17 @@ import type { Hash } from 'viem'
 import type { ChainHeights } from '../chain/confirmation-policy.ts'
 import type { Queryable } from '../database/transaction.ts'
 
-/** How far a chain was looked through. */
+/** How far a chain has been scanned. */
 export interface ChainCursor {
   genesis_hash: string
-  /** All blocks up to this one. */
+  /** All blocks up to this one have been scanned. */
   scanned_number: number
   scanned_hash: Hash
   safe_number: number
   finalized_number: number
   /** Two endpoints have shown the logs of all blocks up to this one. */
   witnessed_number: number
-  /** Where the operator wants to have it looked through again from. */
+  /** The block from which the operator wants the chain scanned again. */
   rescan_from: number | null
 }
 
@@ -26,7 +26,7 @@ export async function readCursor(db: Queryable, chainId: number): Promise<ChainC
   return rows[0]
 }
 
-/** Begins to watch a chain after this block, or anew on a chain with another genesis. */
+/** Starts watching a chain after this block, or starts over on a chain with another genesis. */
 export async function beginCursor(
   db: Queryable,
   chainId: number,
@@ -61,8 +61,8 @@ export async function moveCursor(
 }
 
 /**
- * Has a chain looked through again from a block on that it was looked through already; see `placeCursor`.
- * @returns how far it was looked through; undefined when it never was
+ * Requests that a chain be scanned again from a block that was scanned already; see `placeCursor`.
+ * @returns how far the chain has been scanned; undefined when it never was
  */
 export async function demandRescan(
   db: Queryable,
@@ -77,7 +77,7 @@ export async function demandRescan(
   return rows[0]?.scanned
 }
 
-/** Two endpoints have shown the logs of all blocks up to this one. */
+/** Records that two endpoints have shown the logs of all blocks up to this one. */
 export async function moveWitnessed(db: Queryable, chainId: number, block: number): Promise<void> {
   await db.query(
     'update chain_cursor set witnessed_number = $2 where chain_id = $1 and witnessed_number < $2',
@@ -85,7 +85,7 @@ export async function moveWitnessed(db: Queryable, chainId: number, block: numbe
   )
 }
 
-/** @returns whether the chain has grown */
+/** @returns whether any of the heights changed */
 export async function saveHeights(db: Queryable, chainId: number, heights: ChainHeights): Promise<boolean> {
   const { rowCount } = await db.query(
     `update chain_cursor set head_number = $2, safe_number = $3, finalized_number = $4

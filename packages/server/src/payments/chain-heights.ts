@@ -2,8 +2,8 @@ import type { BlockRef, Chain } from '../chain/chain-port.ts'
 import type { ChainHeights } from '../chain/confirmation-policy.ts'
 
 /**
- * How far the chain below its newest block can be relied on, as its endpoints say together. What fewer than two of them
- * promise now is left at what was promised before.
+ * How far the chain below its newest block can be relied on, as its endpoints jointly report. A height that fewer than
+ * two of them promise now stays at its previous value.
  */
 export async function chainHeights(
   { port }: Chain,

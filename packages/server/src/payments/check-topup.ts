@@ -6,7 +6,7 @@ import { OperationError } from '../platform/errors.ts'
 const MINIMUM = 3_000_000n
 
 /**
- * Whether so much can be topped up at once.
+ * Checks that this amount can be topped up at once.
  * @param amount micro-USD
  * @throws OperationError `invalid_input`
  */

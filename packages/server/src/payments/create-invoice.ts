@@ -9,7 +9,7 @@ const SECRET_BYTES = 16
 
 /**
  * A top-up invoice, paid at the account's own address.
- * @returns undefined when the account has an unpaid one
+ * @returns undefined when the account has an unpaid top-up invoice already
  */
 export async function createTopupInvoice(
   tx: Transaction,

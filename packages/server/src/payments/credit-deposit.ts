@@ -18,15 +18,15 @@ import { lockPayment } from './lock-payment.ts'
 import { prepareToPay, settleWhenCovered } from './settle-invoice.ts'
 import { testimonyOf } from './testimony.ts'
 
-/** How many times what an account may be credited on the word of a single endpoint all accounts together may. */
+/** The limit on the word of a single endpoint for all accounts together, as a multiple of the limit for one account. */
 const ACCOUNTS_ON_ONE_WORD = 10n
 
 /**
  * Credits a seen deposit when the confirmation policy allows it: status, ledger and invoice in one transaction, once.
- * Two endpoints have to show it, or the only one there is. While no other answers, the word of one is good for small
+ * Two endpoints have to show it, or the chain's only endpoint. While no other endpoint answers, one suffices for small
  * amounts, which another has to confirm later.
- * @param policy the chain's own when left out
- * @returns what the policy said; it is not enough either while too few endpoints show the deposit
+ * @param policy by default the chain's own
+ * @returns the decision of the policy, with `enough` false also while too few endpoints show the deposit
  */
 export async function creditDeposit(
   services: Services,
@@ -86,7 +86,7 @@ export async function creditDeposit(
   })
 }
 
-/** The data of an event about a deposit. */
+/** The fields of an event about a deposit. */
 export const depositTold = ({ settings }: Chain, deposit: Deposit) => ({
   amount: deposit.amount,
   token: deposit.token,
@@ -95,14 +95,14 @@ export const depositTold = ({ settings }: Chain, deposit: Deposit) => ({
   invoice_id: deposit.invoice_id,
 })
 
-/** Unique for each time that a deposit was credited, or taken back: made of what tells it from others, not of its row. */
+/** Unique for each credit or reversal of a deposit: built from the fields that identify the transfer, not from its row. */
 export function depositReference(kind: 'deposit' | 'reversal', deposit: Deposit, credits: number): string {
   const { chain_id, tx_hash, token_address, address, amount, ordinal } = deposit
   const time = credits > 1 ? `#${credits}` : ''
   return `${[kind, chain_id, tx_hash, token_address, address, amount, ordinal].join(':')}${time}`
 }
 
-/** Whether the word of a single endpoint is enough for this deposit too, beside what was credited on it already. */
+/** Whether a single endpoint suffices for this deposit too, on top of the credits that already rest on one. */
 async function isWithinOneWord(
   tx: Transaction,
   deposit: Deposit,

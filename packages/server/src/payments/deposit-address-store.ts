@@ -4,23 +4,23 @@ import type { Services } from '../platform/services.ts'
 export interface DepositAddress {
   /** Lower-case. */
   address: string
-  /** Null: the account is that of the wallet that pays. */
+  /** Null: the account belongs to the paying wallet. */
   account_id: string | null
-  /** Null: the account's own. The invoice itself may be forgotten. */
+  /** Null: the account's own address. The invoice itself may have been deleted. */
   invoice_id: string | null
 }
 
-/** The counter of the address that all buyers without an account pay to. Sequences begin above it. */
+/** The counter of the shared address for purchases without an account. Sequences begin above it. */
 const DOOR = 0n
 
 /**
- * Where all pay to who buy without an account, lower-case. It needs no row to be known, so that asking for a price writes
- * none; what arrives belongs to the account of the wallet that it comes from.
+ * The shared address for purchases without an account, lower-case. It is known without a row, so that asking for a price
+ * writes none; a payment to it belongs to the account of the wallet that sent it.
  */
 export const doorAddress = ({ depositAddressOf }: Pick<Services, 'depositAddressOf'>): string =>
   depositAddressOf(DOOR).toLowerCase()
 
-/** Writes that address down, when the first payment comes. */
+/** Stores the shared address, when the first payment comes. */
 export async function ensureDoorAddress(tx: Transaction, services: Services): Promise<void> {
   await tx.query(
     `insert into deposit_address (counter, address, account_id, invoice_id, created_at) values ($1, $2, null, null, $3)
@@ -29,7 +29,7 @@ export async function ensureDoorAddress(tx: Transaction, services: Services): Pr
   )
 }
 
-/** The account's own deposit address, made when it is first asked for. */
+/** Creates the account's own deposit address when it is first needed. */
 export async function ensureAccountAddress(
   tx: Transaction,
   services: Services,
@@ -42,7 +42,7 @@ export async function ensureAccountAddress(
   if (rowCount === 0) await addAddress(tx, services, accountId, null)
 }
 
-/** The account's own deposit address, where it has one; lower-case. */
+/** The account's own deposit address, lower-case; undefined when it has none. */
 export async function accountAddress(db: Queryable, accountId: string): Promise<string | undefined> {
   const { rows } = await db.query<{ address: string }>(
     'select address from deposit_address where account_id = $1 and invoice_id is null',
@@ -51,7 +51,7 @@ export async function accountAddress(db: Queryable, accountId: string): Promise<
   return rows[0]?.address
 }
 
-/** The deposit address of one invoice. */
+/** Creates the deposit address of one invoice. */
 export async function addInvoiceAddress(
   tx: Transaction,
   services: Services,
@@ -73,17 +73,16 @@ async function addAddress(tx: Transaction, services: Services, accountId: string
 
 /** All deposit addresses in memory: a chain shows every transfer of a token, and nearly none is for us. */
 export interface KnownAddresses {
-  /** Learns those that were added since. */
+  /** Loads the addresses that were added since the last call. */
   refresh(): Promise<void>
   find(address: string): DepositAddress | undefined
 }
 
-/** Addresses that are read at once: all of a large installation would be in memory twice over. */
+/** How many addresses are read at once: reading all at once would hold those of a large installation in memory twice. */
 const PAGE = 10_000
 
 /**
- * Addresses are read again for ten minutes after they were made: a transaction that made one can commit after a
- * younger one did.
+ * Rereads each address for ten minutes after its creation: the transaction that made it can commit after a younger one.
  */
 export function knownAddresses(services: Pick<Services, 'db' | 'depositAddressOf'>): KnownAddresses {
   const { db } = services
@@ -108,7 +107,7 @@ export function knownAddresses(services: Pick<Services, 'db' | 'depositAddressOf
         }
         isMore = rows.length === PAGE
       }
-      // Only now: a caller who asks meanwhile, for another chain, has to read all of it too.
+      // Only now, because a concurrent call for another chain has to read all pages too.
       if (newest === null || (seen !== null && seen > newest)) newest = seen
     },
     find: (address) => known.get(address),

@@ -1,6 +1,6 @@
 import { type Posting, treasuryAccount } from '@coinrack/money/index.ts'
 
-/** A deposit enters the ledger: what the customer owes is paid first. Amounts in micro-USD. */
+/** The postings that credit a deposit: the customer's debt is paid first. Amounts in micro-USD. */
 export function creditPostings(amount: bigint, owed: bigint, chainId: number, token: string): Posting[] {
   const from = treasuryAccount(chainId, token)
   const paysDebt = amount < owed ? amount : owed
@@ -10,7 +10,7 @@ export function creditPostings(amount: bigint, owed: bigint, chainId: number, to
   ])
 }
 
-/** A deposit leaves the ledger: what the customer can no longer cover is owed. Amounts in micro-USD. */
+/** The postings that reverse a deposit: what the balance no longer covers becomes debt. Amounts in micro-USD. */
 export function reversalPostings(
   amount: bigint,
   available: bigint,

@@ -10,7 +10,7 @@ export interface Deposit {
   tx_hash: `0x${string}`
   /** As in `TransferLog`. */
   ordinal: number
-  /** In the block where it was seen last. */
+  /** Its index in the block where it was last seen. */
   log_index: number
   block_number: number
   block_hash: `0x${string}`
@@ -23,14 +23,14 @@ export interface Deposit {
   amount: bigint
   status: 'seen' | 'credited' | 'orphaned'
   credits: number
-  /** Two endpoints have shown it, or the only one there is. */
+  /** Two endpoints have shown it, or the chain's only endpoint. */
   witnessed: boolean
 }
 
 /** Where a deposit arrives. */
 export type DepositTo = Pick<DepositAddress, 'address' | 'invoice_id'> & { account_id: string }
 
-/** The fields that tell a transfer from all others of its chain, in whichever block it is. */
+/** The fields that identify a transfer on its chain, whichever block it is in. */
 export type TransferKey = Pick<TransferLog, 'txHash' | 'token' | 'to' | 'value' | 'ordinal'>
 
 /** Whether a transfer that the chain shows is this deposit. */
@@ -41,7 +41,7 @@ export const isTransferOf = (deposit: Deposit, transfer: TransferKey) =>
   transfer.value === deposit.amount &&
   transfer.ordinal === deposit.ordinal
 
-/** Whether it is this deposit, where that was seen last. */
+/** Whether a transfer is this deposit at the place where the deposit was last seen. */
 export const isSeenAt = (deposit: Deposit, transfer: TransferLog) =>
   isTransferOf(deposit, transfer) &&
   transfer.blockHash === deposit.block_hash &&
@@ -51,10 +51,9 @@ const COLUMNS = `id, chain_id, tx_hash, ordinal, log_index, block_number::intege
   account_id, invoice_id, amount, status, credits, witnessed`
 
 /**
- * Writes down a transfer to one of our addresses. One that is known already is only brought up to date: where it is
- * now, and that it is back when the chain had dropped it. One to the address of an invoice that is forgotten belongs to
- * the account alone.
- * @returns whether that changed anything
+ * Stores a transfer to one of our addresses. A known one is only updated: its current place, and that it is back when
+ * the chain had dropped it. One to the address of a deleted invoice belongs to the account alone.
+ * @returns the account and invoice of the deposit; undefined when nothing changed
  */
 export async function recordDeposit(
   tx: Transaction,
@@ -98,7 +97,7 @@ export async function recordDeposit(
   return rows[0]
 }
 
-/** Deposits of a chain that it could still take back, in the order of the chain. */
+/** The deposits that a chain could still take back, in chain order. */
 export async function openDeposits(db: Queryable, chainId: number): Promise<Deposit[]> {
   const { rows } = await db.query<Deposit>(
     `select ${COLUMNS} from deposit where chain_id = $1 and not final and status <> 'orphaned'
@@ -127,7 +126,7 @@ export async function depositById(db: Queryable, id: string): Promise<Deposit | 
   return rows[0]
 }
 
-/** The deposit is now where the transfer is: in another block, or elsewhere in it. */
+/** Updates the place of a deposit to that of the transfer: another block, or another index in the same one. */
 export async function moveDeposit(
   db: Queryable,
   id: string,
@@ -142,8 +141,8 @@ export async function moveDeposit(
 }
 
 /**
- * @param as whether two endpoints have shown it, or the only one there is
- * @returns how often it is credited with this time; undefined when it is no longer the deposit that was judged
+ * @param as.witnessed whether two endpoints, or the chain's only endpoint, have shown it
+ * @returns how often it has been credited, including this time; undefined when the deposit has changed since it was judged
  */
 export async function markCredited(
   tx: Transaction,
@@ -158,7 +157,7 @@ export async function markCredited(
   return rows[0]?.credits
 }
 
-/** @returns what it was before; undefined when it is no longer the deposit that was judged */
+/** @returns its previous status; undefined when the deposit has changed since it was judged */
 export async function markOrphaned(
   tx: Transaction,
   deposit: Deposit,
@@ -173,7 +172,7 @@ export async function markOrphaned(
   return rows[0]
 }
 
-/** Two endpoints have shown by now what was credited on the word of one. */
+/** Records that two endpoints have now shown a deposit that was credited on the word of one. */
 export async function markWitnessed(db: Queryable, deposit: Deposit): Promise<void> {
   await db.query(
     `update deposit set witnessed = true where id = $1 and block_hash = $2 and status = 'credited'`,
@@ -181,7 +180,7 @@ export async function markWitnessed(db: Queryable, deposit: Deposit): Promise<vo
   )
 }
 
-/** Marks a deposit whose block is final: it is not looked at again. */
+/** Records that the block of a deposit is final, so that it is never checked again. */
 export async function markFinal(db: Queryable, deposit: Deposit): Promise<void> {
   await db.query(
     `update deposit set final = true where id = $1 and block_hash = $2 and status = 'credited' and witnessed`,
@@ -189,7 +188,7 @@ export async function markFinal(db: Queryable, deposit: Deposit): Promise<void> 
   )
 }
 
-/** The credits of the account that a chain could still take back, over all chains. */
+/** The sum of the account's credits that a chain could still take back, over all chains. */
 export async function earlyCredits(db: Queryable, accountId: string): Promise<EarlyCredits> {
   const { rows } = await db.query<{ not_safe: bigint; not_finalized: bigint }>(
     `select coalesce(sum(amount) filter (where block_number > safe_number), 0)::bigint as not_safe,
@@ -202,9 +201,9 @@ export async function earlyCredits(db: Queryable, accountId: string): Promise<Ea
 }
 
 /**
- * The credits given on the word of a single endpoint that no other has shown since: to this account, and to all on this
- * chain. The chain's cursor stays locked until the end of the transaction, so that no other transaction counts at the
- * same time.
+ * The sums credited on the word of a single endpoint and not yet shown by another: to this account, and to all accounts
+ * on this chain. The chain's cursor stays locked until the end of the transaction, so that no other transaction counts
+ * at the same time.
  */
 export async function unwitnessedCredits(
   tx: Transaction,
@@ -221,7 +220,7 @@ export async function unwitnessedCredits(
   return rows[0]!
 }
 
-/** A deposit as its invoice shows it, with where its chain stood when it was last looked at. */
+/** A deposit as its invoice shows it, with the heights of its chain at the last look. */
 export type DepositWithHeights = Deposit & ChainHeights
 
 export async function depositsOfInvoices(db: Queryable, invoiceIds: string[]): Promise<DepositWithHeights[]> {
@@ -235,8 +234,8 @@ export async function depositsOfInvoices(db: Queryable, invoiceIds: string[]): P
 }
 
 /**
- * A demo chain lost the blocks after this one, with the machine it ran on. What was credited stays so, for good; what
- * was only seen never counts.
+ * Handles a demo chain that lost the blocks after this one, with the machine it ran on. Credited deposits stay credited
+ * for good; deposits that were only seen never count.
  */
 export async function writeOffBlocksAfter(db: Queryable, chainId: number, block: number): Promise<void> {
   await db.query(

@@ -40,7 +40,7 @@ beforeAll(async () => {
   wallet = testWallet(demo.chains[0]!, demo.demo.faucet_key)
 })
 afterAll(async () => {
-  // The nodes outlive this process, so they end first: also when the service could not be set up.
+  // The nodes would outlive this process, so they are stopped first, even when the service could not be set up.
   await demo.stop()
   await world?.close()
 })
@@ -49,7 +49,7 @@ beforeEach(async () => {
   address = await customer.address()
 })
 
-/** Instructions that call a contract with these inputs, one after the other, and leave no code. */
+/** EVM bytecode that calls a contract with these inputs, one after the other, and deploys no code. */
 function codeThatCalls(to: Address, inputs: Hex[]): Hex {
   const INSTRUCTIONS = 44
   let offset = inputs.length * INSTRUCTIONS + 1
@@ -258,7 +258,7 @@ describe('a reorganisation of a real node', () => {
     Number((await wallet.client.getTransactionReceipt({ hash: keccak256(raw) })).blockNumber)
   const usdc = () => demo.chains[0]!.tokens[0]!.address
 
-  /** One transaction that pays USDC to several: creates a contract that does so and leaves no code. */
+  /** One transaction that pays USDC to several addresses: its constructor makes the transfers and deploys no code. */
   async function signBatch(payments: { to: Address; value: bigint }[]): Promise<Hex> {
     const { account } = wallet.client
     const nonce = (await wallet.client.getTransactionCount({ address: account.address })) + 1
@@ -275,7 +275,7 @@ describe('a reorganisation of a real node', () => {
     return account.signTransaction({ ...fees, chainId: demo.chains[0]!.chainId, nonce, data })
   }
 
-  /** A foreign transaction with a log, to stand before the others in a block. */
+  /** A transaction of another wallet with a log, to precede the deposits in a block. */
   async function signForeign(): Promise<Hex> {
     const account = privateKeyToAccount(strangersKey)
     const nonce = await wallet.client.getTransactionCount({ address: account.address })

@@ -3,8 +3,8 @@ import type { Deposit } from './deposit-store.ts'
 import type { Invoice } from './invoice-store.ts'
 
 /**
- * The statement's text for a credited deposit: the transaction that it came by, its invoice, and the reason why the
- * money is on the balance where the invoice was closed before.
+ * The text of a credited deposit on the statement: its transaction, its invoice and, when that invoice was closed
+ * already, why the money is on the balance.
  */
 export function describeDeposit(
   { token, tx_hash }: Pick<Deposit, 'token' | 'tx_hash'>,

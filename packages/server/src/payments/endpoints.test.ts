@@ -15,7 +15,7 @@ import { type PaymentsWorld, paymentsWorld, usd } from './testing.ts'
 import { depositWatcher } from './watch-deposits.ts'
 
 /*
- * Real endpoints, one of which takes every connection and never answers.
+ * Tests against real endpoints, one of which accepts every connection and never answers.
  */
 
 let demo: DemoChains

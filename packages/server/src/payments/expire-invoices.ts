@@ -3,7 +3,7 @@ import type { Services } from '../platform/services.ts'
 import { closeInvoice, lockInvoice, overdueInvoices } from './invoice-store.ts'
 
 /**
- * Ends unpaid invoices whose time is over; one with a payment under way gets to see it credited first.
+ * Expires overdue unpaid invoices; one with a pending payment stays open until that is credited.
  * Money that comes later is still credited. Takes no input; safe to run twice.
  */
 export async function expireInvoices(services: Services): Promise<void> {

@@ -5,7 +5,7 @@ import { showInvoice } from './show-invoice.ts'
 export const getInvoice: Handler<'getInvoice'> = async ({ input, db, services, until }) => {
   const { invoice_id, wait, timeout } = input
   const read = () => invoiceById(db, invoice_id)
-  // A closed invoice changes no more, so waiting for it would be for nothing.
+  // A closed invoice no longer changes, so there is nothing to wait for.
   const invoice = wait
     ? await until(invoice_id, timeout, read, ({ status }) => status !== 'unpaid')
     : await read()

@@ -15,7 +15,7 @@ export const getReceipt: Handler<'getReceipt'> = async ({ input, db, services, f
   return services.receiptKey.sign(await receiptOf(db, services, invoice, charges))
 }
 
-/** A payment that was given back, or not charged yet, has no receipt. */
+/** Refuses a receipt for a payment that its chain took back, or for an invoice that is not charged yet. */
 function checkSettled(fail: Call<'getReceipt'>['fail'], invoice: Invoice, charges: ChargeRow[]): void {
   if (invoice.kind === 'topup' && !isCovered(invoice)) {
     fail('receipt_not_ready', 'A payment of this invoice was taken back by its chain')

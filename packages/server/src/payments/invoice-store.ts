@@ -7,7 +7,7 @@ export interface InvoiceRow {
   account_id: string
   kind: 'topup' | 'order' | 'renewal'
   order_id: string | null
-  /** The VPS that it renews, for so many months. */
+  /** The VPS that it renews, for this number of months. */
   service_id: string | null
   months: number | null
   /** micro-USD */
@@ -19,15 +19,15 @@ export interface InvoiceRow {
   created_at: Date
   expires_at: Date
   paid_at: Date | null
-  /** The reason, for one that was settled to the balance. */
+  /** Why it was settled to the balance; null for any other invoice. */
   closed_reason: string | null
 }
 
-/** An invoice with what came in for it, in micro-USD. */
+/** An invoice with the payments for it, in micro-USD. */
 export interface Invoice extends InvoiceRow {
-  /** Where it is paid; lower-case. */
+  /** The deposit address where it is paid, lower-case. */
   address: string
-  /** The id of the service or sandbox that it paid for; null for another kind of invoice, and before it is paid. */
+  /** The VPS that its order became; null for another kind of invoice, and before it is paid. */
   ordered_id: string | null
   /** Credited so far. */
   received: bigint
@@ -58,13 +58,13 @@ export async function invoiceBySecret(db: Queryable, secret: string): Promise<In
   return rows[0]
 }
 
-/** The invoice, locked: no other payment, expiry or cancellation of it happens before the transaction ends. */
+/** Locks the invoice: no other payment, expiry or cancellation of it happens before the transaction ends. */
 export async function lockInvoice(tx: Transaction, id: string): Promise<Invoice> {
   await tx.query('select from invoice where id = $1 for update', [id])
   return invoiceById(tx, id)
 }
 
-/** Newest first, those before the `before` id. */
+/** The invoices of an account with ids below `before`, newest first. */
 export async function invoicesOf(
   db: Queryable,
   accountId: string,
@@ -88,7 +88,7 @@ export async function unpaidTopup(db: Queryable, accountId: string): Promise<Inv
   return rows[0]
 }
 
-/** The unpaid renewal invoice of a service, locked: no payment, expiry or cancellation of it happens meanwhile. */
+/** Locks the unpaid renewal invoice of a service: no payment, expiry or cancellation of it happens meanwhile. */
 export async function unpaidRenewal(tx: Transaction, serviceId: string): Promise<Invoice | undefined> {
   const { rows } = await tx.query<{ id: string }>(
     `select id from invoice where service_id = $1 and status = 'unpaid' for update`,
@@ -97,7 +97,7 @@ export async function unpaidRenewal(tx: Transaction, serviceId: string): Promise
   return rows[0] && invoiceById(tx, rows[0].id)
 }
 
-/** The service that an invoice renews; undefined when it is for something else. */
+/** The service that an invoice renews; undefined for an order or a top-up. */
 export async function renewedBy(db: Queryable, invoiceId: string): Promise<string | undefined> {
   const { rows } = await db.query<{ service_id: string | null }>(
     'select service_id from invoice where id = $1',
@@ -106,7 +106,7 @@ export async function renewedBy(db: Queryable, invoiceId: string): Promise<strin
   return rows[0]?.service_id ?? undefined
 }
 
-/** @returns false when the account has an unpaid top-up already; waits for one that is being made */
+/** @returns false when the account has an unpaid top-up already; waits for a concurrent transaction that is inserting one */
 export async function insertInvoice(
   tx: Transaction,
   row: Omit<InvoiceRow, 'status' | 'paid_at' | 'closed_reason'>,
@@ -134,7 +134,7 @@ export async function insertInvoice(
   return rowCount === 1
 }
 
-/** Ends an unpaid invoice and notifies its waiters; one that ended before stays as it is. */
+/** Closes an unpaid invoice and notifies the calls that wait for it; one that is closed already stays as it is. */
 export async function closeInvoice(
   tx: Transaction,
   id: string,
@@ -150,7 +150,7 @@ export async function closeInvoice(
   await announce(tx, id)
 }
 
-/** Unpaid invoices whose time is over and that no payment is under way for. */
+/** Overdue unpaid invoices without a pending payment. */
 export async function overdueInvoices(db: Queryable, now: Date): Promise<{ id: string }[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from invoice where status = 'unpaid' and expires_at <= $1
@@ -162,8 +162,8 @@ export async function overdueInvoices(db: Queryable, now: Date): Promise<{ id: s
 }
 
 /**
- * Forgets invoices that ended before a moment and that nothing was ever paid for. Their addresses stay, and with them
- * what still arrives there.
+ * Deletes expired and cancelled invoices that were due before a moment and never paid. Their addresses stay, so that
+ * money which still arrives there is credited.
  */
 export async function forgetUnpaidInvoices(db: Queryable, before: Date): Promise<void> {
   await db.query(
@@ -175,5 +175,5 @@ export async function forgetUnpaidInvoices(db: Queryable, before: Date): Promise
   )
 }
 
-/** Whether any payment for it was seen that the chain did not take back. */
+/** Whether the invoice has a payment, pending or credited, that the chain did not take back. */
 export const isTouched = (invoice: Invoice) => invoice.received > 0n || invoice.pending > 0n

@@ -15,12 +15,12 @@ let customer: Customer
 
 beforeAll(async () => {
   demo = await startTestChains()
-  // Twenty top-ups at once are more than the rate limit lets through; here the database must hold them apart.
+  // Twenty top-ups at once exceed the default rate limit; here the database itself must keep them apart.
   world = await paymentsWorld(demo.chains, { COINRACK_RATE_TOPUPS: '1000/min' })
   wallet = testWallet(demo.chains[0]!, demo.demo.faucet_key)
 })
 afterAll(async () => {
-  // The nodes outlive this process, so they end first: also when the service could not be set up.
+  // The nodes would outlive this process, so they are stopped first, even when the service could not be set up.
   await demo.stop()
   await world?.close()
 })

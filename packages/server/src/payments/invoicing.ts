@@ -6,7 +6,7 @@ import { markInvoicePaid } from './mark-invoice-paid.ts'
 import { showInvoice } from './show-invoice.ts'
 import { paymentRequired, paymentTerms } from './x402/payment-terms.ts'
 
-/** The part of payments that orders and renewals use. */
+/** The operations on invoices that payments offer to orders and renewals. */
 export const invoicing: Invoicing = {
   async openForOrder(tx, services, order) {
     return showInvoice(tx, services, await createOrderInvoice(tx, services, order))

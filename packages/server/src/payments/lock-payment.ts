@@ -4,8 +4,7 @@ import type { Services } from '../platform/services.ts'
 import { renewedBy } from './invoice-store.ts'
 
 /**
- * Locks what a payment may change, in the order in which billing does: the service that the invoice renews, and then the
- * balance.
+ * Locks what a payment may change, in the same order as billing: the service that the invoice renews, then the balance.
  */
 export async function lockPayment(
   tx: Transaction,

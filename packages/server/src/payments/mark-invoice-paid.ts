@@ -3,7 +3,7 @@ import { recordEvent } from '../platform/record-event.ts'
 import type { Services } from '../platform/services.ts'
 import { closeInvoice, type InvoiceRow } from './invoice-store.ts'
 
-/** Closes an invoice as paid, and tells its account; one that ended before stays as it is. */
+/** Closes an invoice as paid and records an event for its account; one that is closed already stays as it is. */
 export async function markInvoicePaid(
   tx: Transaction,
   services: Services,

@@ -7,7 +7,7 @@ import { type Customer, fakeSettings, type PaymentsWorld, paymentsWorld, usd } f
 import { depositWatcher } from './watch-deposits.ts'
 
 /*
- * Transfers that a look at the chain missed, or wrongly took for true, and how they are put right.
+ * Deposits that a look at the chain missed or wrongly accepted, and how they are corrected.
  */
 
 const base = fakeSettings(8453, 'base')
@@ -32,7 +32,7 @@ test.each(Array.from({ length: 20 }, (_, index) => index + 1))(
     const customer = await world.customer()
     const to = await customer.address()
     chain.distance = { safe: 200, finalized: 200 }
-    // Deeper than what is read again in any case.
+    // Deeper than the blocks that are always read again.
     chain.pay('USDC', base.treasury, usd(1))
     chain.grow(98)
     await watch()
@@ -143,7 +143,7 @@ test('behavior: looked through again at the wish of the operator, a token that w
   await watch()
   expect(await customer.balance()).toMatchObject({ available: usd(11) })
   expect(await world.deposits()).toMatchObject([{ credits: 1 }, { credits: 1 }])
-  // Once: the next look goes on at the head.
+  // Only once: the next look continues at the head.
   chain.grow(1)
   chain.ranges = []
   await watch()
@@ -208,7 +208,7 @@ test('behavior: what an earlier version wrote down is not credited twice, and wh
   await watch()
   chain.shown = (transfers) => transfers
 
-  // The logs moved by one: the first was orphaned, and the second row took the place of the first log.
+  // The logs shifted by one: the first deposit was orphaned, and the second row took the place of the first log.
   const { db, clock } = world.services
   await db.query(
     `alter table deposit drop column ordinal;

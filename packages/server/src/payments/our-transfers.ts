@@ -3,18 +3,18 @@ import { payerAt } from '../chain/wallet-that-signed.ts'
 import type { Wallet } from '../platform/slice-ports.ts'
 import type { DepositAddress, KnownAddresses } from './deposit-address-store.ts'
 
-/** Micro-dollars. No customer pays a billion dollars: such a log comes from a broken token. */
+/** micro-USD. A transfer of more than a billion dollars is no payment but a faulty token. */
 const LARGEST = 1_000_000_000_000_000n
 
 /** A transfer to one of our addresses. */
 export interface OurTransfer {
   transfer: TransferLog
   address: DepositAddress
-  /** The payer, where that says whose money it is. */
+  /** The paying wallet, when the address belongs to no account. */
   payer: Wallet | undefined
 }
 
-/** The transfers to our addresses that can be payments. Those of nothing are spam. */
+/** The transfers to our addresses that can be payments. Transfers of a zero amount are spam. */
 export const ourTransfers = async (
   chain: Chain,
   transfers: TransferLog[],

@@ -26,7 +26,7 @@ export const payInvoice: Handler<'payInvoice'> = preparedHandler(
     if (invoice.kind === 'topup' && input.method === 'balance') {
       fail('topup_by_crypto_only', 'A top-up cannot be paid from the balance that it fills', showIt)
     }
-    // A payment is not asked for what there is no room for.
+    // The customer is not asked to pay for an order that no host has room for.
     if (invoice.order_id !== null) await services.ordering.checkRoom(db, services, invoice.order_id)
     const covers = owed === 0n && available >= invoice.amount
     const method = input.method ?? (invoice.kind !== 'topup' && covers ? 'balance' : 'crypto')

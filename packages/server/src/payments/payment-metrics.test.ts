@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** The measurements of the chain, by name and label. */
+/** The metrics of the chain, by name and label. */
 async function measured() {
   const text = await createMetrics([paymentMetrics(world.services)]).text()
   const lines = [...text.matchAll(/^coinrack_(\w+)\{network="base"(?:,\w+="(\w+)")?\} (.+)$/gm)]

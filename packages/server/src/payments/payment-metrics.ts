@@ -4,22 +4,21 @@ import type { Services } from '../platform/services.ts'
 interface Measured {
   name: string
   help: string
-  /** Beside `network`. */
+  /** A second label beside `network`. */
   label?: string
-  /** Each value, with that of its label. */
+  /** Each value with the value of its label. */
   read(network: string): Iterable<readonly [value: number, label?: string]>
 }
 
 /**
- * The facts about payments that an operator has to see, read from the database when they are asked for: where each
- * chain stands, the endpoints that show it, deposits that are not final, payments by signature that are under way, and
- * what the gas wallet can still pay for.
+ * The payment metrics for the operator, read from the database on each scrape: the heights of each chain, its endpoints,
+ * deposits that are not final, payments by signature that are pending, and how many the gas wallet can still pay for.
  */
 export function paymentMetrics(services: Services): (registry: Registry) => void {
   return (registry) => {
     let stands = new Map<string, Stand>()
     const of = (network: string) => stands.get(network)
-    /** All are collected at the same moment, and one reads for all. */
+    /** All gauges are collected at the same moment and share one read. */
     let reading: Promise<void> | undefined
     const read = () => {
       reading ??= readStands(services)

@@ -16,13 +16,13 @@ export interface PaymentOption {
   uri: string
 }
 
-/** The chains that customers may pay on: not those whose settings are still to be proven. */
+/** The chains that customers may pay on: all but those whose settings are not verified yet. */
 export const offeredChains = ({ chains }: Services): ChainSettings[] =>
   chains.filter(({ prove }) => prove === undefined).map(({ settings }) => settings)
 
 /**
  * The ways to pay an amount at a deposit address.
- * @param only leaves out other networks and tokens; null is no limit
+ * @param only limits the options to this network and token; null is no limit
  */
 export function paymentOptions(
   chains: ChainSettings[],
@@ -44,13 +44,13 @@ export function paymentOptions(
           decimals: token.decimals,
           address,
           amount,
-          // Six decimals, like the micro-dollar.
+          // The tokens have six decimals, as micro-USD do.
           amount_atomic: String(amount),
           uri: transferUri(chain.chainId, getAddress(token.address), address, amount),
         })),
     )
 }
 
-/** The link that a wallet opens to make the transfer (EIP-681). */
+/** The URI that a wallet opens to make the transfer (EIP-681). */
 const transferUri = (chainId: number, token: Address, to: Address, atomic: bigint) =>
   `ethereum:${token}@${chainId}/transfer?address=${to}&uint256=${atomic}`

@@ -9,7 +9,7 @@ export interface ChargeRow {
   created_at: Date
 }
 
-/** The charges for an invoice: of an order when it was delivered, of a renewal in the transaction that paid it. */
+/** The charges for an invoice: for an order when it was delivered, for a renewal in the transaction that paid it. */
 export async function chargesOf(db: Queryable, invoice: Invoice): Promise<ChargeRow[]> {
   const { rows } = await db.query<ChargeRow>(
     `select id, description, -(available_change + held_change) as amount, created_at from ledger_transaction
@@ -32,7 +32,7 @@ export interface CreditedRow {
   credited_at: Date
 }
 
-/** The money that arrived for an invoice and was not taken back, in the order in which it was credited. */
+/** The credited deposits of an invoice, in the order in which they were credited. */
 export async function creditedFor(db: Queryable, invoiceId: string): Promise<CreditedRow[]> {
   const { rows } = await db.query<CreditedRow>(
     `select chain_id, token, tx_hash, log_index, amount, credited_at from deposit
@@ -42,7 +42,7 @@ export async function creditedFor(db: Queryable, invoiceId: string): Promise<Cre
   return rows
 }
 
-/** The identity of an account. */
+/** The email address and the name of an account. */
 export async function payerOf(db: Queryable, accountId: string) {
   const { rows } = await db.query<{
     email: string | null

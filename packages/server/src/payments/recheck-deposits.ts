@@ -6,16 +6,16 @@ import { reverseDeposit } from './reverse-deposit.ts'
 import { testimonyOf } from './testimony.ts'
 
 /**
- * Blocks that are not believed to be final before the chain grew by so many, whatever its endpoints promise. For as long
- * they are read again.
+ * A block counts as final only after the chain has grown by this many blocks, whatever its endpoints promise. Until then
+ * it is read again.
  */
 export const MARGIN = 64
 
 /**
- * Looks again at every deposit that the chain could still take back: moved to another block, dropped, or final. One
- * that was seen and never was there is dropped when its block is final, and one that was credited on the word of a single
- * endpoint waits for another one's.
- * Only a block of another hash at the deposit's height is a reason to doubt it: an endpoint that lags shows none.
+ * Checks every deposit that the chain could still take back: it may have moved to another block, been dropped, or become
+ * final. A seen deposit that was never there is dropped when its block is final, and one credited on the word of a single
+ * endpoint waits for a second endpoint.
+ * Only a block with another hash at its height casts doubt on a deposit: an endpoint that lags shows no block there.
  */
 export async function recheckDeposits(
   services: Services,
@@ -36,14 +36,14 @@ export async function recheckDeposits(
   }
 }
 
-/** Its block is final: its place in it is for good what its receipts say, whatever the logs of one endpoint said last. */
+/** The block is final: the receipts settle the place of the deposit in it, whatever the logs of one endpoint said last. */
 async function end(services: Services, chain: Chain, deposit: Deposit): Promise<void> {
   const verdict = await testimonyOf(chain, deposit)
   if (verdict.kind === 'proven') await moveDeposit(services.db, deposit.id, verdict.transfer)
   await markFinal(services.db, deposit)
 }
 
-/** Follows what the endpoints say of a deposit: it takes two of them to take one back, as it takes two to credit it. */
+/** Applies what the endpoints report about a deposit: reversing it takes two of them, just as crediting it does. */
 async function judge(services: Services, chain: Chain, deposit: Deposit): Promise<void> {
   const verdict = await testimonyOf(chain, deposit)
   if (verdict.kind === 'moved') await moveDeposit(services.db, deposit.id, verdict.transfer)

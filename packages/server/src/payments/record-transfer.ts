@@ -6,7 +6,7 @@ import { ensureDoorAddress } from './deposit-address-store.ts'
 import { type DepositTo, recordDeposit } from './deposit-store.ts'
 import type { OurTransfer } from './our-transfers.ts'
 
-/** Writes down a transfer to one of our addresses; where that is of no account, for the account of the wallet that pays. */
+/** Stores a transfer to one of our addresses; at an address without an account, for the account of the paying wallet. */
 export async function recordOurTransfer(
   tx: Transaction,
   services: Services,
@@ -21,7 +21,7 @@ export async function recordOurTransfer(
   await recordTransfer(tx, services, chain, transfer, { ...address, account_id: accountId })
 }
 
-/** Writes down a transfer to one of our addresses, and notifies its waiters. */
+/** Stores a transfer to one of our addresses and notifies the calls that wait for it. */
 export async function recordTransfer(
   tx: Transaction,
   services: Services,

@@ -12,8 +12,8 @@ import { reversalPostings } from './deposit-postings.ts'
 import { type Deposit, markOrphaned } from './deposit-store.ts'
 
 /**
- * The chain dropped the deposit: it is orphaned, and a credit of it is taken back by a posting of its own. What the
- * balance no longer covers is owed.
+ * Marks a deposit that the chain dropped as orphaned, and takes back its credit by a posting of its own. What the
+ * balance no longer covers becomes debt.
  */
 export async function reverseDeposit(services: Services, chain: Chain, deposit: Deposit): Promise<void> {
   await inTransaction(services.db, async (tx) => {
@@ -39,7 +39,7 @@ export async function reverseDeposit(services: Services, chain: Chain, deposit: 
   services.log.warn({ deposit: deposit.id, txHash: deposit.tx_hash }, 'A deposit was dropped by its chain')
 }
 
-/** The part that the balance did not cover is owed: its owner has a day before services are suspended for it. */
+/** Mails the owner about a debt that the balance did not cover: services are suspended for it after a day. */
 async function tellDebt(tx: Transaction, services: Services, { account_id, amount }: Deposit): Promise<void> {
   const { owed } = await readBalance(tx, account_id)
   if (owed === 0n) return

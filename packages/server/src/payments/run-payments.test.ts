@@ -12,7 +12,7 @@ beforeAll(async () => {
   world = await paymentsWorld(demo.chains)
 })
 afterAll(async () => {
-  // The nodes outlive this process, so they end first: also when the service could not be set up.
+  // The nodes would outlive this process, so they are stopped first, even when the service could not be set up.
   await demo.stop()
   await world?.close()
 })

@@ -12,13 +12,13 @@ import { gasWatcher } from './x402/watch-gas.ts'
 const INVOICES_MS = 5_000
 const X402_MS = 5_000
 const GAS_MS = 30_000
-/** Endpoints that are well differ by less: now one answers first and now another. */
+/** Healthy endpoints differ by fewer blocks than this, depending on which of them answers first. */
 const FEW_BLOCKS = 16
 
 /**
  * Runs the reconcilers of payments: one for each chain, at its own pace, so that a chain that is down holds up no
- * other; and those of the invoices.
- * @returns what ends them, after the step they are at
+ * other; and those of the invoices, payments by x402 and gas wallets.
+ * @returns a function that stops them after their current step
  */
 export function runPayments(services: Services): () => Promise<void> {
   const end = new AbortController()
@@ -79,7 +79,7 @@ function troubleOf(report: ChainReport | undefined): Error | undefined {
   return report?.stalled ? new Error('the chain does not finalize: nothing is credited') : undefined
 }
 
-/** Says of each endpoint of a chain when it is no longer relied on, and when it is again. */
+/** Logs when an endpoint of a chain is no longer relied on, and when it is again. */
 function endpointAlarm({ log }: Services, { port, settings: { network } }: Chain): () => void {
   const told = new Set<string>()
   return () => {
@@ -94,7 +94,7 @@ function endpointAlarm({ log }: Services, { port, settings: { network } }: Chain
   }
 }
 
-/** Says what is wrong when it begins and when it is over, not at every look. */
+/** Logs trouble when it begins and when it ends, not at every look. */
 function alarm({ log }: Services, subject: string): (trouble: Error | undefined) => void {
   let last: string | undefined
   return (trouble) => {

@@ -14,22 +14,22 @@ import { ourTransfers } from './our-transfers.ts'
 import { MARGIN } from './recheck-deposits.ts'
 import { recordOurTransfer } from './record-transfer.ts'
 
-/** Blocks asked for at once: at first, and at most. */
+/** How many blocks are requested at once, at first and at most. */
 const FIRST_BLOCKS = 128
 export const MOST_BLOCKS = 512
-/** Transfers to our addresses that are held, and written in one transaction, about at most. */
+/** About how many transfers to our addresses are held in memory and written in one transaction at most. */
 const MOST_OURS = 3_000
-/** Transfers that may be read again for each new block: where there are more, blocks are read again less often. */
+/** How many transfers may be read again for each new block: with more of them, blocks are read again less often. */
 const AGAIN_PER_BLOCK = 1_000
 
-/** How many blocks are asked for at once: fewer where very many transfers are ours, since those are held in memory. */
+/** How many blocks are requested at once: fewer when very many transfers are ours, since those are held in memory. */
 export function scanSteps() {
   let blocks = FIRST_BLOCKS
   return {
     get blocks() {
       return blocks
     },
-    /** @param ours how many of the last step were */
+    /** @param ours how many transfers of the last step were to our addresses */
     found(ours: number): void {
       if (ours > MOST_OURS) blocks = Math.max(1, Math.floor((blocks * MOST_OURS) / ours))
       else if (ours * 2 <= MOST_OURS) blocks = Math.min(blocks * 2, MOST_BLOCKS)
@@ -38,14 +38,14 @@ export function scanSteps() {
 }
 
 /**
- * Makes the scanner of one chain: each call writes down the deposits in all blocks after `scanned` up to the head, and
- * keeps its progress when it stops. The newest blocks before those are read again, for logs that a node left out and
- * for unseen reorgs; that changes nothing for known deposits.
- * @returns of each call: the last block that was looked through
+ * Makes the scanner of one chain: each call stores the deposits in all blocks after `scanned` up to the head, and keeps
+ * its progress wherever it is stopped. The newest blocks before those are read again, to find logs that a node left out
+ * and reorgs that went unnoticed; this changes nothing for known deposits.
+ * @returns a function that returns the last block it scanned
  */
 export function chainScanner(services: Services, chain: Chain, addresses: KnownAddresses) {
   const { chainId, startBlock = 0 } = chain.settings
-  /** Blocks are read again once the head is here. */
+  /** Blocks are read again once the head reaches this number. */
   let againAt = 0
   const steps = scanSteps()
 
@@ -82,10 +82,10 @@ export function chainScanner(services: Services, chain: Chain, addresses: KnownA
 }
 
 /**
- * The transfers to our addresses in these blocks, and the last of the blocks: all of it from one node, or there would be no telling that it
- * is of one chain. Another node is read from when one fails, or shows no chain that goes on after that block.
+ * The transfers to our addresses in these blocks, and the last of the blocks: all from one node, since answers of several
+ * might belong to different branches. When a node fails, or shows no chain that continues `after`, the next one is read.
  * @param after the block behind which new ones begin
- * @throws ChainUnavailableError when no node shows one; the next look goes back where the chain was reorganised
+ * @throws ChainUnavailableError when no node shows such a chain; after a reorg the next look goes back
  */
 async function readRange(
   { port }: Chain,
@@ -102,7 +102,7 @@ async function readRange(
   )
 }
 
-/** @returns undefined when the chain was reorganised between two questions, or does not go on after that block */
+/** @returns undefined when the chain was reorganised between two requests, or does not continue `after` */
 async function readFrom(
   node: ChainNode,
   after: BlockRef,
@@ -113,6 +113,6 @@ async function readFrom(
   const first = after.number + 1 === to ? last : await node.block(after.number + 1)
   if (!last || first?.parentHash !== after.hash) return undefined
   const transfers = await node.transfers(from, to, keeps)
-  // The last block was there before and after, so what was read between is of its chain.
+  // The last block was the same before and after the read, so the transfers belong to its chain.
   return (await node.block(to))?.hash === last.hash ? { last, transfers } : undefined
 }

@@ -12,9 +12,9 @@ import { markInvoicePaid } from './mark-invoice-paid.ts'
 import { settleToBalance } from './settle-to-balance.ts'
 
 /**
- * Closes an invoice when what was credited for it covers it: as paid when what it is for begins now, else to the
- * balance, where the money is. Nothing begins later. What `lockPayment` locks must be locked.
- * @param prepared what `prepareToPay` answered
+ * Closes an invoice when its credited deposits cover it: as paid when its order or renewal begins now, else as settled
+ * to the balance, where the money is. Nothing begins later. The caller must hold the locks of `lockPayment`.
+ * @param prepared the result of `prepareToPay`
  */
 export async function settleWhenCovered(
   tx: Transaction,
@@ -29,7 +29,7 @@ export async function settleWhenCovered(
   else await settleToBalance(tx, services, invoice, refusal)
 }
 
-/** @returns why it could not be begun, and nothing was done; undefined when it was */
+/** @returns why the order or renewal could not begin, in which case nothing was done; undefined when it began */
 async function tryToPay(
   tx: Transaction,
   services: Services,
@@ -59,9 +59,9 @@ function reasonOf(error: unknown): string | undefined {
 }
 
 /**
- * The preparations before the transaction that pays an invoice.
- * @param begins false when it is only asked whether there is room
- * @returns undefined for an invoice without an order, which needs none
+ * Prepares what the transaction that pays an invoice needs beforehand.
+ * @param begins false when the caller only asks whether there is room
+ * @returns undefined for an invoice without an order, which needs no preparation
  */
 export const prepareToPay = async (
   services: Services,
@@ -71,10 +71,10 @@ export const prepareToPay = async (
   order_id === null ? undefined : services.ordering.prepareOrder(services, { begins })
 
 /**
- * Pays from the balance what an invoice is for.
- * @param prepared what `prepareToPay` answered
- * @param tokenId whose budget it counts for: without it, that of the token that ordered
- * @returns `closed` when it awaits no payment any more
+ * Pays for the order or renewal of an invoice from the balance.
+ * @param prepared the result of `prepareToPay`
+ * @param tokenId the token whose budget is charged; by default the token that ordered
+ * @returns `closed` when the order or renewal no longer awaits payment
  * @throws InsufficientFunds
  * @throws OperationError `budget_exceeded`, `renewal_limit`, `capacity`; nothing was charged
  */

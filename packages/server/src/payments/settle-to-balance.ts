@@ -6,7 +6,7 @@ import type { Services } from '../platform/services.ts'
 import { closeInvoice, type Invoice } from './invoice-store.ts'
 
 /**
- * Closes an invoice whose money came when what it is for could not be begun: the money stays on the balance, an order
+ * Closes an invoice whose money came when its order or renewal could not begin: the money stays on the balance, an order
  * fails, and the account is told why, by event and by mail.
  */
 export async function settleToBalance(

@@ -2,26 +2,26 @@ import { isAgreed } from '../chain/agreement.ts'
 import { type Chain, type ChainNode, NodeLagsError, type TransferLog } from '../chain/chain-port.ts'
 import { type Deposit, isTransferOf } from './deposit-store.ts'
 
-/** The statement of an endpoint about a deposit. */
+/** The report of one endpoint about a deposit. */
 type Testimony =
-  /** A receipt shows it, in this very block or in another one. */
+  /** A receipt shows it, in the block where it was seen or in another one. */
   | { says: 'here' | 'elsewhere'; transfer: TransferLog }
-  /** Its block is another one by now, or its block is there and lacks it. */
+  /** Another block has replaced its block, or its block is there and lacks it. */
   | { says: 'gone' }
-  /** Its log is there, and its receipt is not: as where old receipts are forgotten. */
+  /** Its log is there but its receipt is not, as at a node that has pruned old receipts. */
   | { says: 'logged' }
 
-/** The conclusion from what all endpoints say of a deposit. */
+/** The conclusion from the reports of all endpoints about a deposit. */
 export type Verdict =
-  /** Two endpoints, or the only one there is, show it where it was seen; and more than do not. */
+  /** Two endpoints, or the chain's only one, show it where it was seen, and more show it than do not. */
   | { kind: 'proven'; transfer: TransferLog }
-  /** One endpoint shows it, and no other answers. */
+  /** One endpoint shows it, and no other one answers. */
   | { kind: 'alone' }
   /** It is in another block now. */
   | { kind: 'moved'; transfer: TransferLog }
-  /** Two endpoints, or the only one there is, lack it; and more than do not. */
+  /** Two endpoints, or the chain's only one, lack it, and more lack it than do not. */
   | { kind: 'gone' }
-  /** They contradict each other, or too few of them say anything. */
+  /** The endpoints contradict each other, or too few of them answer. */
   | { kind: 'open'; contradicted: boolean }
 
 /** Asks every endpoint of a chain for the receipt of a deposit. */
@@ -41,7 +41,7 @@ export async function testimonyOf({ port }: Chain, deposit: Deposit): Promise<Ve
   return { kind: 'open', contradicted: here + elsewhere > 0 && gone > 0 }
 }
 
-/** @throws NodeLagsError when the endpoint does not have the blocks yet that it is asked about */
+/** @throws NodeLagsError when the endpoint does not have the block of the deposit yet */
 async function testify(node: ChainNode, deposit: Deposit): Promise<Testimony> {
   const receipt = await node.receipt(deposit.tx_hash)
   const transfer = receipt?.succeeded

@@ -21,7 +21,7 @@ const token = (symbol: 'USDC' | 'USDT', digit: string) => ({
   address: `0x${digit.repeat(40)}` as const,
   decimals: 6 as const,
 })
-/** Settings of a chain that only the fake one plays. */
+/** The settings of a chain that exists only as a fake. */
 export const fakeSettings = (chainId: number, network: Network): ChainSettings => ({
   chainId,
   network,
@@ -37,8 +37,8 @@ export type PaymentsWorld = Awaited<ReturnType<typeof paymentsWorld>>
 export type Customer = Awaited<ReturnType<PaymentsWorld['customer']>>
 
 /**
- * The service with these chains, and what tests of payments ask it for.
- * @param x402Key whose account pays the gas of payments by x402; none are taken without
+ * The service with these chains, and helpers for tests of payments.
+ * @param x402Key the key of the account that pays the gas of payments by x402; without it none are taken
  */
 export async function paymentsWorld(
   settings: ChainSettings[],
@@ -68,7 +68,7 @@ export async function paymentsWorld(
       return {
         ...customer,
         balance: () => readBalance(services.db, accountId),
-        /** Its own deposit address. */
+        /** The customer's own deposit address. */
         async address() {
           await inTransaction(services.db, (tx) => ensureAccountAddress(tx, services, accountId))
           const { rows } = await services.db.query<{ address: `0x${string}` }>(
@@ -88,7 +88,7 @@ export async function paymentsWorld(
       await Promise.all(watchers.map((watch) => watch()))
     },
 
-    /** Looks at all chains until nothing is on its way; the watcher itself makes the blocks that it waits for. */
+    /** Looks at all chains until no deposit is pending; the watcher itself mines the blocks that it waits for. */
     async settle() {
       for (let round = 0; round < 12; round++) await this.look()
     },
@@ -101,7 +101,7 @@ export async function paymentsWorld(
       return rows
     },
 
-    /** Every transaction sums to zero, and each customer's balances are the sums of their entries. */
+    /** Asserts that every transaction sums to zero, and that each customer's balances are the sums of their entries. */
     async expectBooksToBalance() {
       const { rows: unbalanced } = await services.db.query(
         'select transaction_id from ledger_entry group by 1 having sum(amount) <> 0',

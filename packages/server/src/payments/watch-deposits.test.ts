@@ -22,7 +22,7 @@ beforeEach(async () => {
   watch = watcherOf(base, chain)
 })
 
-/** A new one each time knows what a process that was just started knows. */
+/** A new watcher each time, which knows only what a process knows that has just started. */
 const watcherOf = (settings: ChainSettings, { port }: FakeChain) =>
   depositWatcher(world.services, { settings, port })
 
@@ -240,7 +240,7 @@ describe('a reorganisation', () => {
       chain.payBatch([{ symbol: 'USDC', to: to.one, value: usd(10) }])
       chain.grow(confirmations - 1)
       await watch()
-      // In the place of the first transfer there is another now, and behind it one of another amount.
+      // Another transfer now stands in place of the first, followed by one of another amount.
       chain.rewrite(confirmations, [
         { symbol: 'USDC', to: to.other, value: usd(20) },
         { symbol: 'USDC', to: to.one, value: usd(11) },
@@ -279,11 +279,11 @@ describe('a reorganisation', () => {
     await world.expectBooksToBalance()
   })
 
-  /** Deposits of an account, the smallest first. */
+  /** The deposits of an account, smallest first. */
   const inOrder = async (accountId: string) =>
     (await world.deposits(accountId)).sort((one, other) => Number(one.amount - other.amount))
 
-  /** The postings of an account in the ledger, in order. */
+  /** The ledger transactions of an account, in order. */
   async function postings(accountId: string) {
     const { rows } = await world.services.db.query<{ kind: string }>(
       'select kind from ledger_transaction where account_id = $1 order by position',

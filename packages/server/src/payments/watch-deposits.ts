@@ -19,19 +19,19 @@ export class OtherChainError extends Error {
 
 /** The result of one look at a chain. */
 export interface ChainReport {
-  /** How many blocks its endpoints lack of those that were seen already: then nothing was done. */
+  /** How many of the blocks that were scanned already its endpoints lack; when above zero, nothing was done. */
   behind: number
   /** The chain no longer finalizes, and nothing is credited. */
   stalled: boolean
 }
 
 /**
- * Makes the reconciler of one chain: each call looks once, and brings deposits, credits and invoices to what the
- * chain says. It takes no input and can be killed at any step: the database alone says how far it got, and every
- * step but the last is written so that doing it again changes nothing; the last, the credit, happens once.
- * A chain that is as it was at the last look, with no deposit that waits to be credited, costs one question to each endpoint and none to the database.
- * @param addresses of all chains, so that they are in memory once
- * @throws ChainUnavailableError, OtherChainError; the next call goes on
+ * Makes the reconciler of one chain: each call looks once, and brings deposits, credits and invoices in line with the
+ * chain. It takes no input and can be killed at any step: its progress is in the database alone, and every step but the
+ * last is idempotent; the last, the credit, happens once. When the chain has not changed since the last look and no
+ * deposit waits to be credited, a call costs one request to each endpoint and no query.
+ * @param addresses those of all chains, so that they are in memory once
+ * @throws ChainUnavailableError, OtherChainError; the next call continues
  */
 export function depositWatcher(
   services: Services,
@@ -43,7 +43,7 @@ export function depositWatcher(
   const { chainId } = chain.settings
   const scan = chainScanner(services, chain, addresses)
   let genesis: string | undefined
-  /** The newest block at the last look, if there was nothing left to be done: its hash stands for all before it. */
+  /** The hash of the newest block at the last look if no work was left; it stands for all blocks before it. */
   let settledAt: string | undefined
 
   return async (): Promise<ChainReport> => {
@@ -76,15 +76,15 @@ export function depositWatcher(
       if (grown && deposit.invoice_id) await announce(db, deposit.invoice_id)
     }
     if (waiting) await port.mine?.()
-    // Credits can change only with the chain.
+    // Once no deposit waits, only a change of the chain can bring new work.
     if (reached.hash === newest.hash && open.every(({ status }) => status !== 'seen')) settledAt = newest.hash
     return { behind: 0, stalled }
   }
 }
 
 /**
- * Where to go on: after the last block that was looked through, or further back when the chain has replaced that
- * block: to what it had promised to keep, and a margin before it. Or as far back as the operator wants.
+ * Decides where to continue: after the last scanned block, or further back when the chain has replaced that block: at
+ * the last finalized block, and at least a margin below the scanned one. Or as far back as the operator wants.
  */
 async function placeCursor(
   services: Services,

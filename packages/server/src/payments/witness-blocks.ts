@@ -7,17 +7,16 @@ import { ourTransfers } from './our-transfers.ts'
 import { recordOurTransfer } from './record-transfer.ts'
 import { MOST_BLOCKS } from './scan-chain.ts'
 
-/** Blocks that are waited for, so that few questions are asked. */
+/** The number of blocks to wait for, so that few requests are made. */
 const LEAST = 16
-/** Ranges that one look catches up on at most. */
+/** The most ranges that one look catches up on. */
 const AT_ONCE = 20
 
 /**
- * Reads final blocks once more, from two endpoints each, and writes down transfers that a single one left out: an
- * endpoint that leaves out a log would keep a customer's money from them without a trace. It waits while fewer than two
- * answer.
- * @param from all blocks up to this one were read so already
- * @param to the newest block that is final and was looked through
+ * Reads final blocks once more, from two endpoints each, and stores transfers that a single one left out: otherwise an
+ * endpoint that omits a log would deprive a customer of money without a trace. It waits while fewer than two answer.
+ * @param from all blocks up to this one were read from two endpoints already
+ * @param to the newest block that is final and has been scanned
  */
 export async function witnessBlocks(
   services: Services,
@@ -41,7 +40,7 @@ export async function witnessBlocks(
   }
 }
 
-/** All to our addresses that two endpoints show in these blocks; undefined when there are no two that do now. */
+/** All transfers to our addresses that two endpoints show in these blocks; undefined while fewer than two answer. */
 async function readByTwo(
   { port }: Chain,
   { from, to }: { from: number; to: number },

@@ -5,7 +5,7 @@ import { fakeSettings, type PaymentsWorld, paymentsWorld, usd } from './testing.
 import { depositWatcher } from './watch-deposits.ts'
 
 /*
- * Lies that one of two endpoints of a chain may tell without money being lost or made.
+ * One of a chain's two endpoints may report anything without money being lost or made.
  */
 
 const base = fakeSettings(8453, 'base')
@@ -24,7 +24,7 @@ beforeEach(async () => {
   watch = depositWatcher(world.services, { settings: base, port: chain.port })
 })
 
-/** Looks after each block. */
+/** Grows the chain block by block, with a look after each. */
 async function grow(blocks: number) {
   for (let block = 0; block < blocks; block++) {
     chain.grow(1)
@@ -32,7 +32,7 @@ async function grow(blocks: number) {
   }
 }
 
-/** Makes one endpoint show transfers that are in no block, in all it is asked for; each to an account of its own or one. */
+/** Makes one endpoint report invented transfers in all its answers, either all to one account or each to another. */
 async function lie(count: number, amount: bigint, whose: 'one' | 'each') {
   const single = await world.customer()
   const victims = [single]
@@ -154,7 +154,7 @@ test('behavior: a log that was left out by the only endpoint that answered is fo
   honest.isDown = true
   liar.transfers = () => []
   chain.pay('USDC', await customer.address(), usd(7))
-  // Deeper than what is read again at every look.
+  // Deeper than the blocks that every look reads again.
   await grow(300)
   honest.isDown = false
   await grow(3)

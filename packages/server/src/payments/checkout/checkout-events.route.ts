@@ -6,10 +6,10 @@ import type { BySecret } from './checkout.route.ts'
 import { demandView, PRIVATE, pageOptions } from './checkout-page.ts'
 import { type CheckoutView, checkoutEvents } from './checkout-view.ts'
 
-/** Proxies and browsers give a silent connection up. */
+/** Proxies and browsers give up a silent connection. */
 const KEEP_ALIVE_MS = 15_000
 const RECONNECT_MS = 2_000
-/** People look at an invoice in a few places; each stream holds a connection and asks the database. */
+/** A person views an invoice in only a few places; each stream holds a connection and queries the database. */
 const MOST_STREAMS = 5
 
 interface CheckoutEvent {
@@ -18,8 +18,8 @@ interface CheckoutEvent {
 }
 
 /**
- * The changes of an invoice: each as an event `view`, the whole of it as JSON, or with `?as=parts` as an event `parts`
- * with the parts of the page that changed, the first with all; and `end` when nothing can change any more.
+ * Streams the changes of an invoice: each as an event `view` with the whole view as JSON, or with `?as=parts` as an event
+ * `parts` with the changed parts of the page, the first with all; then `end` when nothing can change any more.
  */
 export function registerCheckoutEvents(app: FastifyInstance, services: Services): void {
   const closing = new AbortController()
@@ -38,7 +38,7 @@ export function registerCheckoutEvents(app: FastifyInstance, services: Services)
   })
 }
 
-/** Makes of each view what is not as in the one before. */
+/** Turns each view into the parts that differ from the previous one. */
 function partsWriter(services: Services, secret: string): (view: CheckoutView) => CheckoutEvent {
   const options = pageOptions(services, secret, {})
   let before: LiveParts | undefined
@@ -64,9 +64,9 @@ async function streamEvents(
   raw.writeHead(200, {
     ...PRIVATE,
     'content-type': 'text/event-stream; charset=utf-8',
-    // Kept for another request, it would hold up the end of the service.
+    // A connection kept alive for another request would delay the shutdown of the service.
     connection: 'close',
-    // Proxies that collect answers before they pass them on are asked not to.
+    // Asks proxies not to buffer the answer.
     'x-accel-buffering': 'no',
   })
   raw.write(`retry: ${RECONNECT_MS}\n\n`)

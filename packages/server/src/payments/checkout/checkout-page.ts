@@ -8,7 +8,7 @@ import type { Services } from '../../platform/services.ts'
 import { type CheckoutView, checkoutView } from './checkout-view.ts'
 import { isGasless } from './wallet-request.ts'
 
-/** A caller who knows the secret sees the invoice, so the address goes nowhere: to no other site and into no cache. */
+/** The secret in the address grants access to the invoice, so these headers keep it from other sites and from caches. */
 export const PRIVATE = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -31,13 +31,13 @@ export const PAGE = {
 
 export const assets = { style: style.path, script: script.path, wallet: wallet.path }
 
-/** A way to pay, as a page or a form names it. */
+/** A way to pay, as it is named in a query or a form. */
 export const Choice = z.object({ network: z.enum(networks), token: z.enum(tokenSymbols) })
 const CodeKind = z.object({ code: z.enum(['address', 'transfer']) })
 
 export const pathOf = (secret: string) => `/checkout/${encodeURIComponent(secret)}`
 
-/** The options that the page of an invoice is made with, beside the invoice. */
+/** The options for the page of an invoice, beside its view. */
 export function pageOptions(services: Services, secret: string, query: unknown): PageOptions {
   const { chains, config, demo } = services
   return {

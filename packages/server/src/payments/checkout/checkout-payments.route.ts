@@ -31,7 +31,7 @@ export function registerCheckoutPayments(
     const invoice = await demandInvoice(services, request.params.secret)
     const payment = request.headers['payment-signature'] ?? request.headers['x-payment']
     if (payment !== undefined) {
-      // Each try may cost gas, and anybody with the address may try: that uses up nothing of the account's own limits.
+      // Each try may cost gas, and anyone with the URL may try, so tries do not count against the account's own limits.
       await limiter.take('topups', undefined, request.ip)
       await limiter.take('topups', invoice.id, request.ip)
     }
@@ -56,14 +56,14 @@ async function demandInvoice(services: Services, secret: string) {
   return invoice
 }
 
-/** Clients of x402 read the terms in a header. */
+/** Adds the terms as headers, where clients of x402 read them. */
 function withPaymentHeaders(error: unknown): unknown {
   if (!(error instanceof OperationError)) return error
   const headers = { ...error.options.headers, ...paymentHeaders(error.options.fields ?? {}) }
   return new OperationError(error.code, error.message, { ...error.options, headers })
 }
 
-/** A real transfer on the local chain: requested by a script, or by the form itself where scripts are off. */
+/** Makes a real transfer on the local chain, requested by the page's script, or by the form itself without scripts. */
 function registerDemoPay(app: FastifyInstance, services: Services, demo: NonNullable<Services['demo']>) {
   app.register(async (form) => {
     form.addContentTypeParser(

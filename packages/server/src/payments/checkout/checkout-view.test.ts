@@ -12,7 +12,7 @@ beforeAll(async () => {
   world = await paymentsWorld(demo.chains)
 })
 afterAll(async () => {
-  // The nodes outlive this process, so they end first: also when the service could not be set up.
+  // The nodes would outlive this process, so they are stopped first, even when the service could not be set up.
   await demo.stop()
   await world?.close()
 })
@@ -47,7 +47,7 @@ test('behavior: events tell every step of a payment, and end with it', async () 
   })()
   const wallet = testWallet(demo.chains[0]!, demo.demo.faucet_key)
   await wallet.pay('USDC', invoice.payment_options[0].address, usd(10))
-  // Each look makes a block while the payment waits, and each block is told before the next.
+  // Each look mines a block while the payment waits, and each block is announced before the next.
   for (let told = 1; told < 6; told++) {
     await world.look()
     await vi.waitFor(() => expect(views.length).toBeGreaterThan(told), { timeout: 5_000 })

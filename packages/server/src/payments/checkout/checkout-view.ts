@@ -6,19 +6,19 @@ import { depositsOfInvoices, earlyCredits } from '../deposit-store.ts'
 import { type Invoice, invoiceBySecret } from '../invoice-store.ts'
 import { showInvoice } from '../show-invoice.ts'
 
-/** The content of the checkout page of an invoice, as JSON. */
+/** The content of an invoice's checkout page, as JSON. */
 export interface CheckoutView {
   /**
-   * `waiting` for a transfer, `seen` on chain with confirmations running, `credited`; `settled_to_balance` when the
-   * money came for nothing that could be begun; or ended without payment.
+   * `waiting` for a transfer, `seen` on chain with confirmations running, `credited`; `settled_to_balance` when the money
+   * came but its order or renewal could not begin; or ended without payment.
    */
   state: 'waiting' | 'seen' | 'credited' | 'settled_to_balance' | 'expired' | 'cancelled'
-  /** The progress of the payment that has furthest to go, while there is one: `confirmations` of `required`. */
+  /** The `confirmations` of `required` for the pending payment that has furthest to go; null when none is pending. */
   progress: { confirmations: number; required: number } | null
   invoice: z.input<typeof InvoiceSchema>
 }
 
-/** Streams are checked at least this often, should an announcement be lost. */
+/** How often a stream checks at least, in case an announcement is lost. */
 const HEARTBEAT_MS = 15_000
 
 /** The invoice with this secret; undefined when there is none. */
@@ -31,15 +31,15 @@ export async function checkoutView(services: Services, secret: string): Promise<
   return invoice && viewOf(services, invoice)
 }
 
-/** Whether there is a receipt of what was paid: not when the chain took it back. */
+/** Whether there is a receipt for the payment: not when the chain took it back. */
 export function isReceipted({ state, invoice }: CheckoutView): boolean {
   const isTakenBack = invoice.payments.some(({ status }) => status === 'orphaned')
   return state === 'credited' && (!isTakenBack || Number(invoice.received) >= Number(invoice.amount))
 }
 
 /**
- * The checkout view now, and again whenever it changes, until the invoice is closed and nothing of it is under way.
- * @param signal ends the stream, when the reader is gone
+ * Yields the checkout view now, and again whenever it changes, until the invoice is closed without a pending payment.
+ * @param signal ends the stream when the reader is gone
  */
 export async function* checkoutEvents(
   services: Services,
@@ -51,7 +51,7 @@ export async function* checkoutEvents(
   while (!signal.aborted) {
     const invoice = await invoiceBySecret(services.db, secret)
     if (!invoice) return
-    // Listening begins before the view is made, so that no change falls in between.
+    // Listening starts before the view is made, so that no change in between is missed.
     const changed = services.changes.wait(invoice.id, HEARTBEAT_MS)
     const view = await viewOf(services, invoice)
     const text = JSON.stringify(view)

@@ -15,8 +15,8 @@ const FOR_EVER = 'public, max-age=31536000, immutable'
 export type BySecret = FastifyRequest<{ Params: { secret: string } }>
 
 /**
- * The checkout of an invoice, for every caller who knows its secret: the page and its parts, the same as JSON
- * (`.json`), the receipt, changes as server-sent events, and the ways to pay.
+ * The checkout of an invoice, for anyone who knows its secret: the page and its parts, the same as JSON (`.json`), the
+ * receipt, changes as server-sent events, and the payment routes.
  */
 export function registerCheckout(app: FastifyInstance, services: Services, limiter: RateLimiter): void {
   for (const asset of [style, script, wallet]) serveAsset(app, asset)

@@ -339,7 +339,7 @@ describe('paying from the test faucet', () => {
 })
 
 describe('events', () => {
-  /** Reads the stream to its end and answers its events. */
+  /** Reads the stream to its end and returns its events. */
   async function readEvents(response: Response) {
     const text = await response.text()
     return [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, name, data]) => ({

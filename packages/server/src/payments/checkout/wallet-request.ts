@@ -8,25 +8,25 @@ import type { Invoice } from '../invoice-store.ts'
 import { offeredChains, paymentOptions } from '../payment-options.ts'
 import { paymentTerms } from '../x402/payment-terms.ts'
 
-/** All that a page needs in order to ask a wallet for a payment: of what is to be paid now. */
+/** All that a page needs to ask a wallet for a payment of the amount that is due now. */
 export interface WalletRequest {
   token: TokenSymbol
-  /** In the smallest unit of the token. */
+  /** The amount in the smallest unit of the token. */
   amount: string
   chain: WalletChain
   /** The transfer, for a wallet that sends it. */
   transaction: { to: Address; data: Hex }
-  /** The data that a wallet signs where the service sends the transfer (x402); null where it does not. */
+  /** The terms to sign when the service sends the transfer (x402); null when it does not. */
   gasless: PaymentRequirements | null
 }
 
-/** Whether a wallet can pay so by its signature alone. */
+/** Whether a wallet can pay this token on this network by its signature alone. */
 export const isGasless = ({ chains }: Services, choice: { network: Network; token: TokenSymbol }): boolean =>
   paymentTerms(chains, zeroAddress, 1n, choice).length > 0
 
 /**
- * The payment of what is still missing of an invoice, by a wallet in a browser.
- * @returns undefined when the invoice cannot be paid so now
+ * The payment of the amount that an invoice still lacks, by a wallet in a browser.
+ * @returns undefined when the invoice cannot be paid this way now
  */
 export function walletRequest(
   services: Services,

@@ -8,23 +8,23 @@ import type { Services } from '../../platform/services.ts'
 import type { Goods } from './goods.ts'
 import { lockPurchase, type PurchaseRow, setBegun } from './purchase-store.ts'
 
-/** The buyer, and how the call came. */
+/** The buyer of a purchase, and how the call came. */
 export interface Buyer {
   accountId: string
-  /** Undefined: of a wallet; it is given a token with the answer. */
+  /** Undefined for a wallet, which is given a token with the answer. */
   caller: Caller | undefined
   client: string
   key: string | undefined
   until: Call<'orderVps'>['until']
 }
 
-/** The purpose that the token of a purchase is sealed for. */
+/** The context in which the token of a purchase is sealed. */
 export const TOKEN_TEXT = 'purchase-token'
 
 /**
- * Begins what a credited payment has paid for, from the balance, once.
- * @returns what was begun, and the token that was made for it; undefined when another call has begun it
- * @throws OperationError when it cannot be begun; then nothing was charged, and it may be tried again
+ * Starts the order or sandbox that a credited payment has paid for, from the balance, once.
+ * @returns the answer of the handler, and the token that was made for it; undefined when another call has started it
+ * @throws OperationError when it cannot be started; then nothing was charged, and it may be tried again
  */
 export async function beginPurchase<N extends OperationName>(
   services: Services,
@@ -35,7 +35,7 @@ export async function beginPurchase<N extends OperationName>(
   const fail = (...refusal: ConstructorParameters<typeof OperationError>) => {
     throw new OperationError(...refusal)
   }
-  // Types tie each handler to its own call; here it is either of two.
+  // The types tie each handler to its own call, but here it may be either of two.
   const handler = goods.handler as unknown as AnyHandler
   const call = {
     input: goods.input,
@@ -82,7 +82,7 @@ export async function beginPurchase<N extends OperationName>(
   }
 }
 
-/** Gives up a purchase that came to nothing: it can be begun again, and its token, which the buyer never got, is ended. */
+/** Resets a purchase that failed, so that it can be started again, and revokes the token that no caller was told. */
 async function giveUp(services: Services, purchase: PurchaseRow, tokenId: string | undefined): Promise<void> {
   await inTransaction(services.db, async (tx) => {
     await lockPurchase(tx, purchase)

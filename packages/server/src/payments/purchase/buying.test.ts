@@ -8,7 +8,7 @@ import { buy, count, HOURLY, present, signFor } from './testing.ts'
 import { withKnownUsdc } from './testing-usdc.ts'
 
 /*
- * Purchases of a caller without an account, with one signed payment.
+ * Purchases by a caller without an account, with one signed payment.
  */
 
 let demo: DemoChains
@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 beforeEach(() => world.settle())
 
-/** A payer with so much USDC on Base, and nothing else. */
+/** A payer with this amount of USDC on Base, and nothing else. */
 async function payerWith(dollars: number) {
   const payer = privateKeyToAccount(generatePrivateKey())
   await base.give(payer.address, usd(dollars))

@@ -5,22 +5,22 @@ import type { Handler } from '../../dispatch/handler.ts'
 import type { Services } from '../../platform/services.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 
-/** The goods that are paid for in one call. */
+/** The order or sandbox that is paid for in one call. */
 export type Begun = Pick<PurchaseRow, 'order_id' | 'sandbox_id'>
 
 /** Something for sale, and how it is begun from the balance once the payment is there. */
 export interface Goods<N extends OperationName> {
-  /** In the terms. */
+  /** The URL in the terms. */
   url: string
   description: string
   /**
-   * In micro-USD. Nothing is written.
-   * @throws OperationError when it could not be begun now
+   * The price in micro-USD. Writes nothing.
+   * @throws OperationError when the purchase could not begin now
    */
   price(db: Queryable): Promise<bigint>
   handler: Handler<N>
   input: Input<Operations[N]>
   begunBy(answer: Output<Operations[N]>): Begun
-  /** The goods that were begun, as they are now. */
+  /** The current state of the order or sandbox. */
   show(db: Queryable, services: Services, begun: Begun): Promise<Output<Operations[N]>>
 }

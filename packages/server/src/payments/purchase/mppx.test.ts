@@ -11,7 +11,7 @@ import { count, HOURLY } from './testing.ts'
 import { withKnownUsdc } from './testing-usdc.ts'
 
 /*
- * The stock client of the Machine Payments Protocol, unmodified.
+ * Purchases with the stock client of the Machine Payments Protocol, unmodified.
  */
 
 let demo: DemoChains
@@ -21,7 +21,7 @@ beforeAll(async () => {
   demo = await startTestChains()
   base = await withKnownUsdc(demo)
   world = await x402World({ ...demo, chains: [base.settings] }, { COINRACK_RATE_PURCHASES: '1000000/min' })
-  // The client looks at the time itself.
+  // The client reads the system clock, so the test clock is set to it.
   world.clock.advance(Date.now() - world.clock.now().getTime())
 })
 afterAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
   await demo?.stop()
 })
 
-/** Buys with mppx, and shows what it sent. */
+/** Buys with mppx, and returns the requests that it sent. */
 async function buy(path: string, body: object) {
   const account = privateKeyToAccount(generatePrivateKey())
   await base.give(account.address, usd(1))
@@ -49,7 +49,7 @@ async function buy(path: string, body: object) {
       body: JSON.stringify(body),
     })
   const reply = await send()
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any part of it
   return { account, reply, sent, body: (await reply.json()) as any }
 }
 

@@ -7,7 +7,7 @@ import { encodePayment, stockClient, type X402World, x402World } from '../x402/t
 import { count, HOURLY } from './testing.ts'
 
 /*
- * Buying without an account as a tool, and by version 1 of x402.
+ * Purchases without an account as an MCP tool, and by version 1 of x402.
  */
 
 let demo: DemoChains
@@ -104,7 +104,7 @@ test('default: what the stock scheme of version 1 has signed is taken in X-PAYME
   expect(status, JSON.stringify(body)).toBe(200)
   expect(body).toMatchObject({ status: 'provisioning', token: expect.stringMatching(/^crk_/) })
   expect(answered['x-payment-response']).toBeDefined()
-  // It has no quote, which only the buyer knows: a sender of the same payment may have read it on the chain.
+  // It has no secret quote, so a sender who repeats it may have read it on the chain.
   const again = await order()
   expect([again.status, again.body.code]).toEqual([409, 'payment_arrived'])
   expect(again.body.purchase.order_id).toBe(body.id)

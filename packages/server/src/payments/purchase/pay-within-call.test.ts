@@ -16,7 +16,7 @@ import {
 import { count } from './testing.ts'
 
 /*
- * An account that orders or renews without enough money pays in the same call, by signature.
+ * An account that orders or renews without enough balance pays in the same call, by signature.
  */
 
 const NANO = { product: 'nano', os_id: 1 }
@@ -50,7 +50,7 @@ async function sign(path: string, body: object, by = payer): Promise<SignedPayme
   return signPayment(by, refused.body.accepts[0])
 }
 
-/** Calls as any program that has the stock client. */
+/** Calls like any program with the stock client. */
 async function callWithStockClient(path: string, body: object) {
   const asked: number[] = []
   const counting: typeof fetch = async (...call) => {
@@ -63,7 +63,7 @@ async function callWithStockClient(path: string, body: object) {
     headers: { authorization: `Bearer ${customer.token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any part of it
   return { asked, status: reply.status, headers: reply.headers, body: (await reply.json()) as any }
 }
 

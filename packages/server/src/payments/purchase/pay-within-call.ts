@@ -25,15 +25,15 @@ import { paymentTold, settlementOf } from '../x402/settlement-view.ts'
 import { settle, takePayment } from '../x402/take-payment.ts'
 import { earlierPurchase, findPurchase, savePurchase } from './purchase-store.ts'
 
-/** The whole call goes on to the handler; this much of it is looked at here. */
+/** The part of the call that is used here; the whole call is passed on to the handler. */
 type CallThatPays = Pick<
   Parameters<PaidHandler<'orderVps'>>[0],
   'caller' | 'services' | 'payment' | 'keyHash' | 'digest' | 'isGone' | 'until'
 >
 
-/** The goods that an account is sold in the call that pays for them. */
+/** An order or renewal that an account buys and pays for in one call. */
 export interface Sold<N extends OperationName> {
-  /** In the terms. */
+  /** The URL in the terms. */
   url: string
   description: string
   /** Sells it from the balance, or refuses with an invoice. */
@@ -43,9 +43,9 @@ export interface Sold<N extends OperationName> {
 }
 
 /**
- * Answers the call of an account that comes with a signed payment, after the same call was refused for want of money: the
- * payment is that of the invoice in the refusal. When the balance covers it by now, it is sold from the balance, and the
- * payment is not taken. A payment that was taken before is answered again, and buys nothing else.
+ * Answers an account's call with a signed payment, after the same call was refused for lack of money: the payment is for
+ * the invoice in the refusal. When the balance now covers the price, the sale is made from the balance, and the payment
+ * is not taken. A payment that was taken before gets its answer again, and buys nothing else.
  */
 export async function payWithinCall<N extends OperationName>(
   call: CallThatPays,
@@ -98,7 +98,7 @@ export async function payWithinCall<N extends OperationName>(
     })
   }
 
-  /** The payment, when it or another one for the same call was taken before. */
+  /** The payment that was taken before: this one, or another one for the same call. */
   async function paidBefore(db: Queryable): Promise<X402Payment | undefined> {
     const signed = signedBy(presented, services.chains)
     if (!signed) return undefined
@@ -114,11 +114,11 @@ export async function payWithinCall<N extends OperationName>(
     })
   }
 
-  /** The same call without a payment, with what its refusal leaves behind; unless a copy of this call was faster. */
+  /** Runs the call without its payment and keeps the effects of a refusal, unless a copy of this call was faster. */
   async function sellFromBalance(): Promise<
     { answer: Output<Operations[N]> } | { refused: OperationError } | { paid: X402Payment }
   > {
-    // Types tie each handler to its own call; here it is either of two.
+    // The types tie each handler to its own call, but here it may be either of two.
     const handler = sold.handler as AnyHandler<N>
     const prepared = await handler.prepare?.({ ...call, db: services.db })
     return inTransaction(services.db, async (tx) => {

@@ -6,7 +6,7 @@ import { type X402World, x402World } from '../x402/testing.ts'
 import { count, HOURLY, present, signFor } from './testing.ts'
 
 /*
- * The slow parts of buying without an account.
+ * Slow tests of purchases without an account.
  */
 
 const PROBES = 10_000

@@ -9,7 +9,7 @@ import { type Payer, type SignedPayment, sendElsewhere, type X402World, x402Worl
 import { count, HOURLY, OTHER_SSH_KEY, present, rebuilt, signFor } from './testing.ts'
 
 /*
- * A payment is public once it is mined: what it has bought is for who signed it alone, and one payment buys one thing.
+ * A payment is public once it is mined: only its signer gets what it has bought, and one payment buys one thing.
  */
 
 const ORDERS = '/x402/orders'
@@ -44,7 +44,7 @@ const presentOrder = (payment: unknown, body: object = HOURLY, headers: Record<s
   present(world, ORDERS, body, payment, headers)
 const secretKey = () => randomBytes(16).toString('hex')
 
-/** So much was taken from the payer, and so many machines were begun for it. */
+/** Asserts how often the payer was charged, and how many machines were started for it. */
 async function expectBought(machines: number, { times = 1 } = {}) {
   await world.settle()
   expect(await wallet().balance('USDC', payer.address)).toBe(usd(1) - BigInt(times) * usd(0.108))
@@ -215,20 +215,20 @@ test('behavior: sent by somebody else while the service sends it, it is one mach
 test('behavior: an answer that was lost leads to no second charge, also when the client signs anew', async () => {
   const payment = await sign()
   const first = await presentOrder(payment)
-  // As when the caller has hung up before it was answered.
+  // As if the caller had hung up before the answer.
   await world.services.db.query('update x402_payment set told_at = null')
   const { status, body } = await presentOrder(await sign())
   expect(status).toBe(200)
   expect(body).toMatchObject({ id: first.body.id, token: null, settlement: first.body.settlement })
   const accountId = await expectBought(1)
   expect((await logIn()).account.id).toBe(accountId)
-  // The buyer was told of the first one: another order of the same kind is another purchase.
+  // The payer was told of that payment, so an equal order is a new one.
   expect((await presentOrder(await sign())).status).toBe(200)
   await expectBought(2, { times: 2 })
 })
 
 describe('a call that ended in the middle', () => {
-  /** Fails once, as a service that is killed does, between the credit and the order. */
+  /** Fails once between the credit and the order, like a service that is killed. */
   async function killedBeforeTheOrder(payment: SignedPayment, headers = {}) {
     const { sealer } = world.services
     const { seal } = sealer
@@ -272,7 +272,7 @@ test('behavior: what can no longer be begun is on the balance, and no 402 asks f
   const payment = await sign()
   const { gasWallet } = world.services.chains[0]!
   const { broadcast } = gasWallet!
-  // After the price was asked for.
+  // The capacity runs out after the price was given.
   gasWallet!.broadcast = async (raw) => {
     await world.hostSays({ capacity: { vcpus: 0, memoryMb: 0, diskGb: 0 } })
     await broadcast(raw)

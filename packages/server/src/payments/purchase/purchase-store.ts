@@ -32,7 +32,7 @@ export async function findPurchase(db: Queryable, key: PaymentKey): Promise<Purc
   return rows[0]
 }
 
-/** Locks it until the transaction ends, so that what it buys is begun once. */
+/** Locks the purchase until the transaction ends, so that its order or sandbox is started once. */
 export async function lockPurchase(tx: Transaction, key: PaymentKey): Promise<PurchaseRow> {
   const { rows } = await tx.query<PurchaseRow>(
     `select ${COLUMNS} from x402_purchase where ${IS_IT} for update`,
@@ -41,7 +41,7 @@ export async function lockPurchase(tx: Transaction, key: PaymentKey): Promise<Pu
   return rows[0]!
 }
 
-/** Writes down what a payment is for, or anew after it failed. */
+/** Stores the purpose of a payment; after the payment failed, replaces it. */
 export async function savePurchase(
   tx: Transaction,
   row: Pick<
@@ -59,7 +59,7 @@ export async function savePurchase(
   )
 }
 
-/** Notes what was begun with it, or that nothing was. */
+/** Stores the order or sandbox that the purchase started, or that it started none. */
 export async function setBegun(
   tx: Transaction,
   key: PaymentKey,
@@ -72,9 +72,9 @@ export async function setBegun(
 }
 
 /**
- * Another payment of the same wallet for the same request, which took money or still may, and of which its payer was not
- * told; or one with the same Idempotency-Key.
- * @param accountId of one account alone
+ * Another payment by the same wallet for the same request that took money or still may, and that either its payer was not
+ * told of or has the same Idempotency-Key.
+ * @param wanted.accountId limits the search to one account
  */
 export async function earlierPurchase(
   db: Queryable,

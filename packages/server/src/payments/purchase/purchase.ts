@@ -36,11 +36,11 @@ type PurchaseCall = Pick<
 interface Presented {
   quoteHash: Buffer | undefined
   keyHash: Buffer | undefined
-  /** This call wrote it down, so that no chain can have shown it before. */
+  /** Whether this call stored the payment, so that no chain can have shown it before. */
   isFirst: boolean
 }
 
-/** The part of the answer beside what was bought. */
+/** The part of the answer that stands beside the order or sandbox. */
 interface Paid {
   token: string | null
   token_type: 'Bearer'
@@ -50,9 +50,9 @@ interface Paid {
 }
 
 /**
- * Sells something for one signed payment, to a caller without an account. The payment goes to the address of all such
- * purchases, and what arrives there is credited to the account of the wallet that signed, by whichever way it comes; what
- * is sold is then paid from that balance.
+ * Sells something for one signed payment, to a caller without an account. The payment goes to the shared address of all
+ * such purchases and is credited to the account of the wallet that signed, however it arrives; the goods are then paid
+ * for from that balance.
  */
 export async function purchase<N extends OperationName>(
   call: PurchaseCall,
@@ -92,7 +92,7 @@ export async function purchase<N extends OperationName>(
         'payment_not_accepted',
         'The quote in "accepted" has expired, or was given for another request',
       )
-    // It can still be refused here: nothing was taken.
+    // A refusal is still possible here, since no money was taken.
     const priced = await price()
     let isFirst = false
     const wallet = await payerAt(signed.chain, signed.transfer.from)
@@ -130,7 +130,7 @@ export async function purchase<N extends OperationName>(
     return refuse(code, message, { fields: { ...paymentRequired(terms, message, goods) } })
   }
 
-  /** Answers a payment that is stored: with what it has bought, begun now if it was not yet. */
+  /** Answers a stored payment with the order or sandbox that it bought, which is started now if it was not yet. */
   async function finish(
     payment: X402Payment,
     begun: PurchaseRow | undefined,
@@ -140,7 +140,7 @@ export async function purchase<N extends OperationName>(
     if (!begun.digest.equals(digest))
       return refuse('payment_used', 'This payment was presented with another request before')
     const settled = payment.status === 'sent' ? await settle(paidServices, payment) : payment
-    // Its header can be made from what the chain shows: who knows no more than that learns nothing and begins nothing.
+    // The header can be rebuilt from data on the chain: a caller with no other secret learns nothing and starts nothing.
     if (!how.isFirst && !isOfBuyer(begun, how, paymentIdOf(payment)))
       return refuse('payment_arrived', 'This payment was taken for this request', {
         fields: { purchase: await statusOf(begun), ...paymentTold(settled) },
@@ -186,7 +186,7 @@ export async function purchase<N extends OperationName>(
     }
   }
 
-  /** The token once more, for who has the secret key that the purchase came with. */
+  /** The token once more, for a caller with the secret key that came with the purchase. */
   function tokenAgain(row: PurchaseRow, how: Presented): { token: string | null; expiresAt: Date | null } {
     const isSameKey = how.keyHash !== undefined && row.key_hash?.equals(how.keyHash)
     if (!isSameKey || row.token_text === null) return { token: null, expiresAt: null }
@@ -201,7 +201,7 @@ export async function purchase<N extends OperationName>(
     return { order_id, sandbox_id, status: isBegun ? 'begun' : 'paid' }
   }
 
-  /** Whether it is presented with a secret that no chain shows, or by a new signature for the same. */
+  /** Whether the caller is the buyer: it presents a secret that no chain shows, or a new signature for the same request. */
   function isOfBuyer(row: PurchaseRow, how: Presented, of: PaymentKey): boolean {
     const isSameQuote = how.quoteHash !== undefined && row.quote_hash?.equals(how.quoteHash)
     const isSameKey = how.keyHash !== undefined && row.key_hash?.equals(how.keyHash)
@@ -226,7 +226,7 @@ const pending = (payment: X402Payment) =>
     { told: payment },
   )
 
-/** How a wallet gets at its account, whatever became of an answer. */
+/** The next step by which a wallet reaches its account, even when an answer was lost. */
 const WAY_BACK: NextStep[] = [
   {
     tool: 'request_wallet_challenge',

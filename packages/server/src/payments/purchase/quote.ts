@@ -1,22 +1,22 @@
 import type { Services } from '../../platform/services.ts'
 
-/** How long the terms of a 402 hold. */
+/** How long the terms of a 402 are valid. */
 const LIFETIME_MS = 600_000
 const CONTEXT = 'purchase'
 
-/** The promise in the terms of a 402. */
+/** The content of the promise in the terms of a 402. */
 export interface Quote {
   /** The digest of the whole request. */
   digest: Buffer
   /** micro-USD */
   amount: bigint
-  /** Where it is paid to, lower-case. */
+  /** The address to pay to, lower-case. */
   payTo: string
 }
 
 /**
- * Promises a price for one request. It is all in the text, sealed with the server's key, and comes back with the payment:
- * nothing is stored. No two are the same, and none is shown on a chain, so who has one was answered here.
+ * Promises a price for one request. The quote is sealed with the server's key and comes back with the payment, so that
+ * nothing is stored. Each quote is unique and never appears on a chain, so its bearer received it from this service.
  */
 export function makeQuote({ sealer, clock }: Services, { digest, amount, payTo }: Quote): string {
   const until = clock.now().getTime() + LIFETIME_MS
@@ -24,7 +24,7 @@ export function makeQuote({ sealer, clock }: Services, { digest, amount, payTo }
   return sealer.seal(text, CONTEXT).toString('base64url')
 }
 
-/** The amount that a quote promises; undefined for one that is over, of another request or recipient, or not ours. */
+/** The amount that a quote promises; undefined when it expired, is for another request or recipient, or is not ours. */
 export function readQuote(
   { sealer, clock }: Services,
   text: string,

@@ -1,6 +1,6 @@
 const LEAST_BITS = 128
 
-/** Whether a text can hold so many random bits that it cannot be guessed, judged by its length and its characters. */
+/** Whether a text can hold enough random bits to be unguessable, judged by its length and its characters. */
 export function isSecretKey(key: string): boolean {
   const alphabet = /^[0-9]+$/.test(key) ? 10 : /^[0-9a-f-]+$/i.test(key) ? 16 : 64
   const characters = key.replaceAll('-', '').length

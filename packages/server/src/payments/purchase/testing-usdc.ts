@@ -3,15 +3,16 @@ import type { ChainSettings } from '../../chain/chain-settings.ts'
 import type { DemoChains } from '../../chain/demo-chains.ts'
 import { testWallet } from '../../chain/testing.ts'
 
-/** USDC on Base, which stock clients know and pay with before they are told anything. */
+/** USDC on Base, the token that stock clients know and pay with by default. */
 const USDC_ON_BASE: Address = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 const MINT = parseAbi(['function mint(address to, uint256 value)'])
-/** More than the test token uses. */
+/** More storage slots than the test token uses. */
 const SLOTS = 16
 
 /**
- * Puts the test USDC of the demo chain of Base to where the real one is, so that stock clients can be tested as they are.
- * @returns the settings of that chain with it, and what gives a payer such tokens
+ * Copies the test USDC of the demo chain of Base to the address of the real one, so that stock clients can be tested
+ * unmodified.
+ * @returns the settings of that chain with this token, and a function that gives a payer such tokens
  */
 export async function withKnownUsdc({ chains, demo }: Pick<DemoChains, 'chains' | 'demo'>) {
   const [base] = chains as [ChainSettings]

@@ -15,12 +15,12 @@ export const SSH_KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4wD3vVxHqD2rXw8nVf5l2m8u5v0s3c1m2o3p4q5r6s agent'
 export const OTHER_SSH_KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB8Yk0mJqj1y0r3mXq0eJbXw5s7hQz3t6kq9c1v2n3b4 thief'
-/** A day of it costs 0.108 USD. */
+/** An hourly order, which costs 0.108 USD a day. */
 export const HOURLY = { product: 'nano', os_id: 1, ssh_key: SSH_KEY, billing_cycle: 'hourly' } as const
 
 /**
- * Buys as any program that has the stock client.
- * @param limit false: it is told that it may pay any amount. Without it nothing is set: USDC on Base, and at most 1 USD
+ * Buys like any program with the stock client.
+ * @param limit false lets the client pay any amount; by default it pays in USDC on Base, and at most 1 USD
  */
 export async function buy(
   world: X402World,
@@ -41,11 +41,11 @@ export async function buy(
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any part of it
   return { status: reply.status, body: (await reply.json()) as any, headers: reply.headers, calls }
 }
 
-/** Signs a payment of what a request is asked for. */
+/** Signs the payment that the service asks for in answer to a request. */
 export async function signFor(
   world: X402World,
   payer: Payer,
@@ -66,7 +66,7 @@ export const present = (
   headers: Record<string, string> = {},
 ) => world.ask('POST', path, { body, headers: { 'payment-signature': encodePayment(payment), ...headers } })
 
-/** The payment that a stranger can make up after reading its transaction. */
+/** The payment as a stranger can rebuild it from its transaction. */
 export async function rebuilt(
   { client }: ReturnType<typeof testWallet>,
   hash: Hash,

@@ -4,7 +4,7 @@ import type { Services } from '../../platform/services.ts'
 import { notifyRefund } from './notify-refund.ts'
 import { closeRefundRow, type RefundRow, refundById } from './refund-store.ts'
 
-/** Closes a refund that is not paid: what it held is on the balance again, and the account is told. It has to be locked. */
+/** Closes an unpaid refund: releases its hold and notifies the account. The caller must hold the lock of the refund. */
 export async function endRefund(
   tx: Transaction,
   services: Pick<Services, 'newId' | 'clock'>,

@@ -5,8 +5,8 @@ import { OperationError } from '../../platform/errors.ts'
 const RETRY_S = 30
 
 /**
- * The recipient as two endpoints of a chain, or its only one, describe it.
- * @throws OperationError `unavailable` while they do not say the same
+ * The facts about a recipient on which two endpoints of a chain, or its only one, agree.
+ * @throws OperationError `unavailable` while they do not agree
  */
 export async function findPayee({ port, settings }: Chain, token: Hex, address: Hex): Promise<Payee> {
   const treasury = settings.treasury.toLowerCase() as Hex

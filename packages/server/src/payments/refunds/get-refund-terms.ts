@@ -3,7 +3,7 @@ import type { Handler } from '../../dispatch/handler.ts'
 import { refundTypedData } from './refund-typed-data.ts'
 import { refundableOf } from './refundable.ts'
 
-/** How long a signature is good. */
+/** How long a signature is valid. */
 export const SIGNED_MS = 30 * 60_000
 
 export const getRefundTerms: Handler<'getRefundTerms'> = async ({ input, caller, db, services, fail }) => {

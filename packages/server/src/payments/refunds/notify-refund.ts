@@ -6,7 +6,7 @@ import { recordEvent } from '../../platform/record-event.ts'
 import type { Services } from '../../platform/services.ts'
 import { networkOf, type RefundRow } from './refund-store.ts'
 
-/** Tells the account by event and by mail how far a refund is. */
+/** Notifies the account of the state of a refund, by event and by mail. */
 export async function notifyRefund(
   tx: Transaction,
   services: Pick<Services, 'newId' | 'clock'>,

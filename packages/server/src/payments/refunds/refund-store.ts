@@ -9,7 +9,7 @@ export interface RefundRow {
   account_id: string
   chain_id: number
   token: TokenSymbol
-  /** Both addresses in lower case. */
+  /** Lower-case, like `address`. */
   token_address: `0x${string}`
   address: `0x${string}`
   /** micro-USD */
@@ -31,7 +31,7 @@ export async function refundById(db: Queryable, id: string): Promise<RefundRow> 
   return rows[0]!
 }
 
-/** Newest first, those before the `before` id. */
+/** The refunds of an account with ids below `before`, newest first. */
 export async function refundsOf(
   db: Queryable,
   accountId: string,
@@ -44,13 +44,13 @@ export async function refundsOf(
   return rows
 }
 
-/** The refund, locked until the transaction ends; undefined when there is none. */
+/** Locks the refund until the transaction ends; undefined when there is none. */
 export async function lockRefund(tx: Transaction, id: string): Promise<RefundRow | undefined> {
   const { rows } = await tx.query<RefundRow>(`select ${COLUMNS} from refund where id = $1 for update`, [id])
   return rows[0]
 }
 
-/** The refund of an account that is neither paid nor closed; and whether a signature was used for any. */
+/** The open refund of an account, neither paid nor closed, and whether any refund was requested with this signature. */
 export async function earlierRefund(
   tx: Transaction,
   accountId: string,
@@ -104,7 +104,7 @@ export async function closeRefundRow(
   ])
 }
 
-/** How many of the equal transfers of a transaction have paid refunds already. */
+/** How many refunds were already paid by equal transfers of this transaction. */
 export async function paidByTransaction(tx: Transaction, refund: RefundRow, txHash: string): Promise<number> {
   const { rows } = await tx.query<{ count: number }>(
     `select count(*)::integer as count from refund

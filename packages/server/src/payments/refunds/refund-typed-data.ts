@@ -1,9 +1,9 @@
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import { type Address, getAddress, type Hex, recoverTypedDataAddress } from 'viem'
 
-/** The data that the key of an address signs, so that a refund goes there. */
+/** The data that the key of an address signs to have a refund paid to that address. */
 export interface RefundToSign {
-  /** The public address of the service: a signature for another is no good here. */
+  /** The public URL of the service: a signature for another service is invalid here. */
   service: string
   accountId: string
   chainId: number
@@ -26,7 +26,7 @@ const types = {
   ],
 } as const
 
-/** As typed structured data (EIP-712), in words that a wallet can show to a person. */
+/** The refund as typed structured data (EIP-712), worded so that a wallet can show it to a person. */
 export const refundTypedData = (refund: RefundToSign) => ({
   domain: { name: 'Coinrack refund', version: '1', chainId: refund.chainId },
   types,
@@ -41,7 +41,7 @@ export const refundTypedData = (refund: RefundToSign) => ({
   },
 })
 
-/** Whether the key of the address made this signature. It asks no endpoint: no contract signs refunds. */
+/** Whether the key of the address made this signature. It asks no chain, since contracts cannot sign refunds. */
 export async function isSigned(refund: RefundToSign, signature: Hex): Promise<boolean> {
   const signer = await recoverTypedDataAddress({ ...refundTypedData(refund), signature }).catch(
     () => undefined,

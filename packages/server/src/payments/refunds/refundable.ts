@@ -2,7 +2,7 @@ import type { TokenSymbol } from '../../chain/chain-settings.ts'
 import type { Queryable } from '../../database/transaction.ts'
 import { networkOf } from './refund-store.ts'
 
-/** The amount that can be refunded on one network, of one token; micro-USD. */
+/** The amount that can be refunded in one token on one network, in micro-USD. */
 export interface Refundable {
   network: ReturnType<typeof networkOf>
   token: TokenSymbol
@@ -10,9 +10,9 @@ export interface Refundable {
 }
 
 /**
- * The part of an account's money that can be refunded, by where it came from: deposits that no chain takes back, less
- * what was refunded of them, and at most what is not spent. Credits by the operator count as spent last, so that none
- * of them is paid out. Networks without a final deposit are not listed.
+ * The refundable part of an account's money, by the network and token of its deposits: deposits that no chain can take
+ * back, less earlier refunds, and at most the unspent balance. Money that the operator granted counts as spent last, so
+ * that none of it is paid out. Networks without a final deposit are not listed.
  */
 export async function refundableOf(db: Queryable, accountId: string): Promise<Refundable[]> {
   const { rows } = await db.query<{ chain_id: number; token: TokenSymbol; refundable: bigint }>(

@@ -44,7 +44,7 @@ async function logIn(): Promise<void> {
   ;({ token } = body)
   accountId = body.account.id
 }
-/** Money that is final on its chain. */
+/** Pays in money and waits until it is final on its chain. */
 async function payIn(network: string, symbol: 'USDC' | 'USDT' | 'PYUSD', amount: number): Promise<void> {
   const { body } = await ask('POST', '/balance/topup', { amount })
   const { address } = body.invoice.payment_options[0]
@@ -142,7 +142,7 @@ test('default: asked for, mailed, approved after a day, paid from the treasury, 
   })
   await world.expectBooksToBalance()
   expect(JSON.parse((await operate('treasury', 'reconcile', '--json')).stdout).differences).toEqual([])
-  // A refund that was sent cannot be sent again.
+  // The refunded amount cannot be refunded again.
   await logIn()
   expect((await request(wanted({ amount: 6.01 }))).body).toMatchObject({ code: 'refund_too_much' })
   expect((await request(wanted({ amount: 6 }))).status).toBe(200)
@@ -240,7 +240,7 @@ describe('the address', () => {
     })
     const address = deterministicDeployer
     expect((await request(wanted({ address }))).body).toMatchObject({ code: 'refund_to_contract' })
-    // A contract at an address whose key signs, as an attack on one chain can have it.
+    // A contract at an address that also has a signing key, which an attacker can arrange on one chain.
     const { client } = walletOn('base')
     await client.request({ method: 'anvil_setCode' as never, params: [mine.address, '0x6000'] as never })
     expect((await request()).body).toMatchObject({ code: 'refund_to_contract' })

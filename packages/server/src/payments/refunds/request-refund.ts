@@ -14,13 +14,13 @@ import { isSigned } from './refund-typed-data.ts'
 import { refundableOf } from './refundable.ts'
 
 const LEAST = 1_000_000n
-/** How long ago the mailbox may have been proven. */
+/** How long ago the caller may have proven the mailbox. */
 const PROVEN_MS = 600_000
-/** How long the owner can take it back, before the operator can approve it. */
+/** How long the owner can cancel the refund before the operator can approve it. */
 const CANCEL_MS = 24 * 3_600_000
 type Hex = `0x${string}`
 
-/** Leads to terms that can be signed. */
+/** Next steps that lead to terms which can be signed. */
 const termsFor = ({ amount, network, token, address }: Input<Operations['requestRefund']>) => ({
   nextSteps: [
     {

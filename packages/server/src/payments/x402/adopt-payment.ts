@@ -17,10 +17,10 @@ import {
 } from './payment-store.ts'
 
 /**
- * Stores a payment that another wallet sent as one of ours that is settled, with the top-up that it was meant for, so
- * that it is answered like any other.
- * @param txHash where it paid us
- * @param invoiceId the invoice that it was meant for, where that is not just any top-up
+ * Stores a payment that a third party sent as a settled one of ours, with the top-up that it was meant for, so that it
+ * is answered like any other.
+ * @param txHash the transaction in which it paid us
+ * @param invoiceId the invoice that it was meant for, unless any top-up will do
  * @returns undefined when the chain no longer shows it
  */
 export async function adoptPayment(
@@ -39,7 +39,7 @@ export async function adoptPayment(
     if (known && known.status !== 'failed') return known.account_id === accountId ? known : undefined
 
     await lockPayment(tx, services, { accountId, invoiceId: null })
-    // The watcher of the chain may have been faster, when there was no top-up yet.
+    // The watcher of the chain may have recorded the deposit already, before there was a top-up.
     const deposit = await depositOf(tx, refused.chain_id, log)
     const invoice = deposit?.invoice_id
       ? { invoice_id: deposit.invoice_id, own_invoice: false }

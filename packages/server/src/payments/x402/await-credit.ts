@@ -4,12 +4,12 @@ import { type Deposit, depositById } from '../deposit-store.ts'
 import { creditNow } from './credit-payment.ts'
 import type { X402Payment } from './payment-store.ts'
 
-/** How long an answer waits for the credit of a payment, after its block: together less than 50 s. */
+/** How long an answer waits for the credit of a payment after its block: both waits take less than 50 s together. */
 const CREDIT_S = 25
 
 /**
- * Credits what has settled, or waits until its chain's policy allows it.
- * @returns the deposit as it is then; undefined while the chain does not show it
+ * Credits a settled payment, or waits until the policy of its chain allows it.
+ * @returns the current deposit; undefined while the chain does not show it
  */
 export async function awaitCredit(
   services: Services,

@@ -21,10 +21,10 @@ import {
 } from './payment-store.ts'
 
 /**
- * Writes down that a payment is to be settled, with the transaction that does it, signed. Nothing is sent before that
- * is committed, so that a service that is killed leaves no money on its way that the next one does not know of.
- * The same payment again is the one that was begun, and so is another one under the same Idempotency-Key.
- * @throws PaymentRefused when the chain would not take it, or when an earlier one of the same top-up came or may come;
+ * Stores a payment to be settled, with the signed transaction that settles it. Nothing is sent before that is committed,
+ * so that a service that is killed leaves no money in flight that the next process does not know of.
+ * Presenting the same payment again returns the stored one, and so does another one under the same Idempotency-Key.
+ * @throws PaymentRefused when the chain would refuse it, or when an earlier one for the same top-up came or may come;
  * nothing was written then
  */
 export async function beginPayment(
@@ -56,7 +56,7 @@ export async function beginPayment(
     if (same) return same
     ready = await prepare(services, wallet, transfer)
   } catch (refused) {
-    // A copy of it that was faster has used the nonce.
+    // A faster copy of this payment may have used the nonce.
     const faster = begun(await findPayment(services.db, key))
     if (faster) return faster
     throw refused
@@ -69,7 +69,7 @@ export async function beginPayment(
     const walletNonce = await takeWalletNonce(tx, { chainId, wallet: wallet.address, minedCount })
     const meanwhile = begun(await findPayment(tx, key))
     if (meanwhile) return meanwhile
-    // A payment for the same that was faster: what came of it is looked for outside.
+    // Another payment for the same purpose was faster: its outcome is looked up outside this transaction.
     const faster = isPurchase(wish) ? await wish.earlier(tx) : await fasterTopup(tx, wish, wanted)
     if (faster) return undefined
 
@@ -100,7 +100,7 @@ async function fasterTopup(tx: Transaction, wish: Wish, wanted: WantedPayment) {
   return (await untoldPayments(tx, wish, wanted)).find(({ status }) => status !== 'failed')
 }
 
-/** The cost of the transaction, after a check that it can be paid. */
+/** Reads the fees of the transaction, and checks that the gas wallet can pay them. */
 async function prepare(
   { log }: Services,
   wallet: GasWallet,

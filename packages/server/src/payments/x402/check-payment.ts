@@ -4,7 +4,7 @@ import type { AuthorizedTransfer } from '../../chain/gas-wallet.ts'
 import type { Services } from '../../platform/services.ts'
 import { PaymentRefused } from './payment-refused.ts'
 
-/** The error codes of x402's own checks, where they say enough. */
+/** Refusals by the reasons that the x402 library gives, where a reason is specific enough. */
 const refusals: Record<string, [ConstructorParameters<typeof PaymentRefused>[0], string]> = {
   invalid_exact_evm_signature: ['payment_signature_invalid', 'The signature is not of "from"'],
   eip6492_factory_not_allowed: [
@@ -29,7 +29,7 @@ export async function checkPayment(
 ): Promise<void> {
   const wallet = chain.gasWallet!
   try {
-    // Asked first: that no node answers would look like a wrong signature.
+    // Asked first, because the verification would report a node that does not answer as a wrong signature.
     const { isUsed, balance } = await wallet.payerOf(transfer)
     const reason = await wallet.verify(transfer)
     if (reason === undefined) return

@@ -12,7 +12,8 @@ import { paidBy } from './paid-by.ts'
 import type { X402Payment } from './payment-store.ts'
 
 /**
- * Credits what has settled. What fails here does not change that it has come: the watcher of the chain credits it later.
+ * Credits a settled payment. A failure here loses nothing: the money has come, and the watcher of the chain credits it
+ * later.
  */
 export async function creditNow(services: Services, payment: X402Payment): Promise<Deposit | undefined> {
   const chain = services.chains.find(({ settings }) => settings.chainId === payment.chain_id)
@@ -24,9 +25,9 @@ export async function creditNow(services: Services, payment: X402Payment): Promi
 }
 
 /**
- * Credits a settled payment as the deposit that it is, at once up to the configured amount. The watcher finds the same
- * deposit, and the first of the two credits it.
- * @returns the deposit as it is now; undefined while the chain does not show it
+ * Credits a settled payment as a deposit, at once up to the configured amount. The watcher finds the same deposit, and
+ * the first of the two credits it.
+ * @returns the current deposit; undefined while the chain does not show it
  */
 async function creditPayment(
   services: Services,
@@ -50,8 +51,8 @@ async function creditPayment(
 }
 
 /**
- * The policy of a chain, and before it: up to this amount one block is enough.
- * @param upTo micro-USD, of all that the account was credited early
+ * The policy of a chain, preceded by a tier for which one block is enough.
+ * @param upTo the limit in micro-USD for the sum of the account's early credits
  */
 const atOnce = (policy: ConfirmationPolicy, upTo: bigint): ConfirmationPolicy => ({
   ...policy,

@@ -15,9 +15,9 @@ import {
 import { whatCame } from './what-came.ts'
 
 /**
- * Looks, before a payment is sent, whether another one of the same top-up has come or may still come: one under the same
- * Idempotency-Key, or one of the same payer and amount that was refused, or whose answer was not heard.
- * @returns the payment of the same key, to be answered in the place of this one
+ * Checks, before a payment is sent, whether another one for the same top-up has come or may still come: one under the
+ * same Idempotency-Key, or one of the same payer and amount that was refused or whose answer was lost.
+ * @returns the payment under the same key, to be answered in place of this one
  * @throws PaymentRefused `payment_arrived`, `payment_pending`, `settlement_unavailable`
  */
 export async function earlierPayment(

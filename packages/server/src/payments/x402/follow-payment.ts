@@ -6,15 +6,15 @@ import { transferIn } from './paid-by.ts'
 import { closePayment, type PaymentKey, type X402Payment } from './payment-store.ts'
 import { whatCame } from './what-came.ts'
 
-/** A node may lag: what it does not show is believed after this. */
+/** A node may lag: only after this time does a transaction that it does not show count as absent. */
 const LAG_MS = 60_000
-/** And an authorization that ended so long ago is used by no block that is still to come. */
+/** An authorization that expired this long ago cannot be used by any future block. */
 const OVER_MS = 600_000
 
 /**
- * Looks for the outcome of a payment, and writes it down once it is certain. A transaction that no endpoint shows has
- * not failed: it stays `sent`.
- * @returns the payment as it is now
+ * Looks up the outcome of a payment, and stores it once it is certain. A transaction that no node shows has not failed:
+ * its payment stays `sent`.
+ * @returns the current payment
  */
 export async function followPayment(
   services: Services,
@@ -33,8 +33,8 @@ export async function followPayment(
   const reverted = receipt?.succeeded === false
   const isReplaced = async () => isLate && (await wallet.minedCount()) > payment.wallet_nonce!
   if (!reverted && !isOver && !(await isReplaced())) return payment
-  // Ours took nothing. It may be that another was faster with the same authorization; a node that lags behind the
-  // block of ours cannot say so, and is not asked.
+  // Our transaction took nothing, but another one may have used the same authorization first; a node that lags behind
+  // the block of our transaction cannot tell, and is not asked.
   const block = reverted && !isLate ? receipt.block.number : undefined
   if (!(await wallet.payerOf(transfer, block)).isUsed) return close('failed', payment.tx_hash)
   const came = await whatCame(chain, transfer)
@@ -53,7 +53,7 @@ export async function followPayment(
   }
 }
 
-/** The transfer that the chain has to show for a payment. */
+/** The transfer of a payment as the chain shows it. */
 export const transferOf = (payment: Pick<X402Payment, keyof PaymentKey | 'address' | 'amount'>) => ({
   token: payment.token_address,
   from: payment.payer,

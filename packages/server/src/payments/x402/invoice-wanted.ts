@@ -4,8 +4,8 @@ import { invoiceById } from '../invoice-store.ts'
 import { PaymentRefused } from './payment-refused.ts'
 
 /**
- * Asks once more, in the transaction that stores a payment of an invoice, whether so much of it is still to be paid:
- * another payer may have paid it meanwhile. To be called after earlier payments were looked for.
+ * Checks once more, in the transaction that stores a payment for an invoice, that exactly this amount is still due:
+ * another payer may have paid it while this payment was checked. To be called after the search for earlier payments.
  * @param amount micro-USD
  * @throws PaymentRefused `payment_arrived`
  */

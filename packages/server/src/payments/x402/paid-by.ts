@@ -1,16 +1,16 @@
 import type { Hash } from 'viem'
 import type { Chain, TransferLog, TransferReceipt } from '../../chain/chain-port.ts'
 
-/** The transfer that the chain has to show for a payment. */
+/** The transfer of a payment as the chain shows it. */
 export interface WantedTransfer {
   token: string
   from: string
   to: string
-  /** In the token's smallest unit. */
+  /** The amount in the token's smallest unit. */
   value: bigint
 }
 
-/** The transfer of a payment in a transaction that succeeded; undefined when it has none, or is in no block. */
+/** The transfer of a payment in a successful transaction; undefined when that lacks it, failed, or is in no block. */
 export const paidBy = async (
   { port }: Chain,
   txHash: Hash,

@@ -20,9 +20,9 @@ import {
 } from './testing.ts'
 
 /*
- * The ways in which a payer is known to pay twice: it is told that nothing was taken, or hears nothing, while its money
- * came. Whatever happens, an answer of 402 or 503 says that the authorization is unused, and of one wish one payment is
- * settled.
+ * The known ways in which a payer pays twice: it is told that nothing was taken, or gets no answer, while its money
+ * came. Whatever happens, an answer of 402 or 503 means that the authorization is unused, and for each wish only one
+ * payment is settled.
  */
 
 let demo: DemoChains
@@ -53,7 +53,7 @@ const wallet = () => testWallet(demo.chains[0]!, demo.demo.faucet_key)
 const sign = async (amount = 3, by = payer, to = customer) => signPayment(by, await termsOf(to, { amount }))
 const sendElsewhere = (payment: SignedPayment, options = {}) => sendElsewhereFrom(wallet(), payment, options)
 const chain = () => world.services.chains[0]!
-/** The number of transactions that the gas wallet has sent. */
+/** How many transactions the gas wallet has sent. */
 const sentCount = () => wallet().client.getTransactionCount({ address: world.gasWallet, blockTag: 'pending' })
 const mining = (on: boolean) =>
   wallet().client.request({ method: 'evm_setAutomine' as never, params: [on] as never })
@@ -68,7 +68,7 @@ async function withoutMining<T>(work: () => Promise<T>): Promise<T> {
     await mine()
   }
 }
-/** Something in the answer fails, once. */
+/** Makes one step of the answer fail, once. */
 async function failingOnce<T>(work: () => Promise<T>): Promise<T> {
   const { services } = world
   const { ordering } = services
@@ -104,7 +104,7 @@ async function expectPaid(amount: number, has = 10) {
   expect(await world.deposits(customer.accountId)).toHaveLength(amount === 0 ? 0 : amount / 3)
   await world.expectBooksToBalance()
 }
-/** Checks the answer to a payment that was not taken, since another one came or may come. */
+/** Asserts the answer to a payment that was not taken, since another one came or may come. */
 const expectNotAgain = (answer: { status: number; body: Record<string, unknown> }, code: string) => {
   expect(answer).toMatchObject({
     status: 409,
@@ -122,12 +122,12 @@ describe('sent by somebody else', () => {
     const answers: string[] = []
     for (let race = 0; race < 30; race++) {
       const one = await world.customer()
-      // Nothing is left afterwards, so that the payer looks like one without money.
+      // Nothing is left afterwards, so that the payer seems to have had no money.
       const poor = await world.payer([{ symbol: 'USDC', amount: usd(3) }])
       const payment = await sign(3, poor, one)
       const racing = sleep((race % 10) * 12).then(() => sendElsewhere(payment, { waits: false }))
       const { status, body } = await present(one, 3, payment)
-      // Where the service was faster, the node may refuse the other.
+      // When the service was faster, the node may refuse the other transaction.
       await racing.catch(() => {})
       answers.push(status === 200 ? 'paid' : `${status} ${body.code}`)
       await world.settle()
@@ -161,7 +161,7 @@ describe('sent by somebody else', () => {
           return answer
         }
         Object.assign(gasWallet, { [step]: raced })
-        // After the broadcast the service was faster, and the other is refused.
+        // After the broadcast the service was faster, and the other transaction is refused.
         const { status, body } = await present(one, 3, payment).catch((error) => error)
         Object.assign(gasWallet, { [step]: asked })
         if (step === 'broadcast' && isAfter) continue
@@ -292,7 +292,7 @@ describe('the answer is lost, and the payer signs another payment', () => {
     expect(await sentCount()).toBe(before)
     expect(await present(customer, 3, first)).toMatchObject({ status: 200, body: { balance: '3.00' } })
     await expectPaid(3)
-    // A payer who was told of it and pays once more means to.
+    // The payer was told of the payment, so another one is intended.
     expect((await present(customer, 3, await sign())).status).toBe(200)
     await expectPaid(6)
   })
@@ -412,7 +412,7 @@ test('behavior: a transaction of the gas wallet that another one took the place 
   const answer = await present(customer, 3, first, key)
   expect(answer).toMatchObject({ status: 200, body: { settlement: { success: false } } })
   gasWallet.broadcast = real.broadcast
-  // Something else is sent from the wallet under the number of the payment.
+  // Another transaction is sent from the wallet with the nonce of the payment.
   await testWallet(demo.chains[0]!, world.key).send({ to: world.gasWallet })
   world.clock.advance(120_000)
   await settlePayments(world.services, chain())
@@ -420,7 +420,7 @@ test('behavior: a transaction of the gas wallet that another one took the place 
     customer.accountId,
   ])
   expect(rows).toEqual([{ status: 'failed' }])
-  // The same one is begun anew, and another of the same top-up is not needed.
+  // The same payment is begun again, and the top-up needs no other one.
   expect(await present(customer, 3, first)).toMatchObject({ status: 200, body: { balance: '3.00' } })
   await expectPaid(3)
 })

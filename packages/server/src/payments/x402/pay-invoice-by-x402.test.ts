@@ -19,7 +19,7 @@ import {
 } from './testing.ts'
 
 /*
- * Invoices that are paid by signature, by a payer who has their checkout address and no token.
+ * Invoices that are paid by signature, by a payer with their checkout URL and no token.
  */
 
 let demo: DemoChains
@@ -43,7 +43,7 @@ beforeEach(async () => {
 
 const wallet = () => testWallet(demo.chains[0]!, demo.demo.faucet_key)
 
-/** The way to an invoice without a token, as its checkout address says it. */
+/** The path that pays an invoice without a token, from its checkout URL. */
 const linkOf = (body: { checkout_url: string }) => `${new URL(body.checkout_url).pathname}/x402`
 const topupLink = async (amount = 5) => linkOf((await customer.post('/balance/topup', { amount })).body)
 async function orderLink() {
@@ -52,7 +52,7 @@ async function orderLink() {
 }
 
 let calls = 0
-/** @param address another one for each call, as limits count them */
+/** @param address a new IP address for each call by default, since rate limits count by address */
 async function pay(link: string, payment?: unknown, address = `10.76.${++calls >> 8}.${calls & 255}`) {
   const reply = await world.app.inject({
     method: 'POST',
@@ -189,7 +189,7 @@ test('behavior: what the watcher saw first is credited once', async () => {
   await sendElsewhere(wallet(), payment)
   await world.settle()
   const reply = await pay(link, payment)
-  // The invoice is closed by then: nothing more is asked for.
+  // The invoice is closed by now, so no payment is asked for.
   expect(reply).toMatchObject({ status: 409, body: { code: 'invoice_closed' } })
   expect((await customer.balance()).available).toBe(usd(5))
 })

@@ -18,14 +18,14 @@ import { signedBy } from './read-payment.ts'
 import { settlementOf } from './settlement-view.ts'
 import { takePayment } from './take-payment.ts'
 
-/** The answer to the payer of an invoice: the invoice as its page shows it, and nothing of the account. */
+/** The answer to the payer of an invoice: the invoice as its page shows it, and nothing about the account. */
 export type PaidCheckout = CheckoutView & { settlement: ReturnType<typeof settlementOf> }
 
 /**
- * Takes a payment by signature for one invoice, from anybody who has its secret: exactly what is still to be paid, to
- * the address of the invoice. The rules are those of a top-up by x402, but for what is said: nothing about the balance,
- * about other invoices, or about payments that were meant for those.
- * @param payment as it was presented, unread; undefined asks for the terms
+ * Takes a payment by signature for one invoice, from anyone who has its secret: exactly the amount still due, to the
+ * address of the invoice. The rules are those of a top-up by x402, except that the answer tells nothing about the
+ * balance, about other invoices, or about payments for those.
+ * @param payment the unparsed payment as it was presented; undefined asks for the terms
  * @param isGone whether the caller has hung up meanwhile
  * @throws OperationError with a code that `topupBalance` has too, `invoice_closed`, `payment_seen` or `capacity`
  */
@@ -71,13 +71,13 @@ export async function payInvoiceByX402(
   }
 }
 
-/** Another payment of the same invoice, of which its page shows the transfer. */
+/** The messages about another payment for the same invoice, whose transfer the page shows. */
 const toldAs = {
   settled: 'Another payment of this invoice arrived; this one was not taken',
   sent: 'Another payment of this invoice is on its way; this one was not taken',
 }
 
-/** The payment that was presented, if it was taken before: it is answered again, whatever the invoice wants by now. */
+/** The presented payment, if it was taken before: it is answered again, whatever is still due on the invoice. */
 async function knownPayment(services: Services, presented: unknown): Promise<X402Payment | undefined> {
   const signed = presented === undefined ? undefined : signedBy(presented, services.chains)
   if (!signed) return undefined
@@ -88,8 +88,8 @@ async function knownPayment(services: Services, presented: unknown): Promise<X40
 }
 
 /**
- * Whether a new payment of an invoice is wanted now.
- * @param amount what is still to be paid, in micro-USD
+ * Checks that the invoice needs another payment now.
+ * @param amount the amount still due, in micro-USD
  * @throws OperationError `invoice_closed`, `payment_seen`, `capacity`
  */
 async function checkWanted(services: Services, invoice: Invoice, amount: bigint): Promise<void> {
@@ -99,7 +99,7 @@ async function checkWanted(services: Services, invoice: Invoice, amount: bigint)
   if (amount === 0n)
     throw new OperationError('payment_seen', 'A payment of the whole amount waits for the network', nextSteps)
   const prepared = await prepareToPay(services, invoice, { begins: false })
-  // A payment is not asked for what there is no room for.
+  // The payer is not asked to pay for an order that no host has room for.
   if (prepared) await services.ordering.checkRoom(services.db, services, invoice.order_id!)
 }
 

@@ -6,7 +6,7 @@ import { createTopupInvoice } from '../create-invoice.ts'
 import { unpaidTopup } from '../invoice-store.ts'
 import type { PaymentKey, Wish, X402Payment } from './payment-store.ts'
 
-/** The longest wait for an authorization that holds for ever. */
+/** The longest that an authorization counts as valid, even one that never expires. */
 const LONGEST_MS = 30 * 86_400_000
 
 /** The key under which a signed transfer is stored. */
@@ -19,13 +19,16 @@ export const paymentKey = (chainId: number, { token, from, nonce }: Authorizatio
 
 const lower = (text: Hex) => text.toLowerCase() as Hex
 
-/** @param validBefore Unix seconds, up to 256 bits */
+/**
+ * When an authorization ends, at most `LONGEST_MS` from now.
+ * @param validBefore Unix seconds, up to 256 bits
+ */
 export function endOf({ clock }: Services, { validBefore }: { validBefore: bigint }): Date {
   const latest = clock.now().getTime() + LONGEST_MS
   return new Date(validBefore * 1000n < BigInt(latest) ? Number(validBefore) * 1000 : latest)
 }
 
-/** The invoice that a payment is for: the one that is wished for, or the open top-up, or else a top-up of its own. */
+/** The invoice that a payment is for: the wanted one, else a new top-up, or the open one when there is one already. */
 export async function invoiceOf(
   tx: Transaction,
   services: Services,

@@ -5,13 +5,13 @@ import type { X402Payment } from './payment-store.ts'
 
 type Code = DeclaredError<Operations['topupBalance']>
 
-/** A payment that is not taken. Whether the chain took it all the same, `whatCame` says. */
+/** A payment that is not taken. `whatCame` tells whether the chain took it nevertheless. */
 export class PaymentRefused extends Error {
   override readonly name = 'PaymentRefused'
   readonly code: Code
-  /** With `payment_arrived` and `payment_pending`: the payment of ours that they report. */
+  /** For `payment_arrived` and `payment_pending`: the stored payment that the refusal is about. */
   readonly told: X402Payment | undefined
-  /** With a payment that is not what was asked for: what is signed, and on which chain. */
+  /** For a payment that does not match the terms: the signed transfer and its chain. */
   readonly signed: { chainId: number; transfer: AuthorizedTransfer } | undefined
 
   constructor(

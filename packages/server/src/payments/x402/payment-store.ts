@@ -1,7 +1,7 @@
 import type { Hash, Hex } from 'viem'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
 
-/** The fields that tell one authorization from all others. In lower case. */
+/** The fields that identify one authorization, in lower case. */
 export interface PaymentKey {
   chain_id: number
   token_address: Hex
@@ -19,14 +19,14 @@ export interface X402Payment extends PaymentKey {
   status: 'sent' | 'settled' | 'failed'
   /** The transaction that used the authorization, as far as is known. */
   tx_hash: Hash
-  /** Our transaction, signed by the gas wallet with this number; null when another wallet sent it. */
+  /** Our transaction, signed by `wallet` with `wallet_nonce`; all three are null when a third party sent the payment. */
   raw_tx: Hex | null
   wallet: Hex | null
   wallet_nonce: number | null
   created_at: Date
   /** The hash of the Idempotency-Key that it came with. */
   key_hash: Buffer | null
-  /** When the authorization ends; null where that was not written down. */
+  /** When the authorization ends; null when that was not stored. */
   holds_until: Date | null
 }
 
@@ -35,32 +35,32 @@ export type RefusedPayment = PaymentKey &
   Pick<X402Payment, 'account_id' | 'address' | 'amount' | 'key_hash'> & { holds_until: Date }
 
 /**
- * One wish for money: whose balance it is for, under which Idempotency-Key, and for which invoice, where it is for one
- * alone.
+ * One wish for money: the account whose balance it is for, its Idempotency-Key, and the invoice, when it is for that
+ * one alone.
  */
 export interface Wish {
   accountId: string
   keyHash: Buffer | undefined
   invoiceId?: string
   /**
-   * Asks in the transaction that writes the payment down whether it is still wanted, and notes what it is for.
+   * Checks that the payment is still wanted and stores its purpose, in the transaction that stores the payment.
    * @throws PaymentRefused
    */
   begun?(tx: Transaction, payment: X402Payment): Promise<void>
 }
 
-/** A payment that is about to be begun, as it is compared with earlier ones. */
+/** The fields of a new payment that are compared with earlier ones. */
 export type WantedPayment = PaymentKey & Pick<X402Payment, 'address' | 'amount'>
 /** A wish to buy something with the payment itself. */
 export interface PurchaseWish {
-  /** Undefined: of a wallet that has no account yet. */
+  /** Undefined for a wallet that has no account yet. */
   accountId: string | undefined
   keyHash: Buffer | undefined
   /** The account, which is created when there is none yet. Called in each attempt to store the payment. */
   account(tx: Transaction): Promise<string>
-  /** Another payment for the same that its payer was not told of. Asked only once the payment is known to be good. */
+  /** Another payment for the same purchase that its payer was not told of. Called only once the payment is known to be good. */
   earlier(db: Queryable): Promise<X402Payment | undefined>
-  /** Writes down what it buys, in the transaction that writes the payment down. */
+  /** Stores the purchase, in the transaction that stores the payment. */
   begun(tx: Transaction, payment: X402Payment): Promise<void>
 }
 
@@ -85,8 +85,8 @@ export async function findPayment(db: Queryable, key: PaymentKey): Promise<X402P
 }
 
 /**
- * The next number of a wallet's transactions, locked until the transaction ends.
- * @param minedCount how many the chain has
+ * The next nonce of a wallet's transactions, locked until the database transaction ends.
+ * @param minedCount how many transactions of the wallet the chain has
  */
 export async function takeWalletNonce(
   tx: Transaction,
@@ -101,12 +101,12 @@ export async function takeWalletNonce(
   return rows[0]!.next
 }
 
-/** Keeps other calls from beginning or adopting a payment of this account until the transaction ends. */
+/** Locks the payments of this account: no other call begins or adopts one until the transaction ends. */
 export async function lockPayments(tx: Transaction, accountId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('x402 account ' || $1, 0))`, [accountId])
 }
 
-/** Writes a payment down, or anew after it failed. */
+/** Stores a payment; after it failed, replaces it. */
 export async function savePayment(tx: Transaction, row: X402Payment): Promise<void> {
   await tx.query(
     `insert into x402_payment (chain_id, token_address, payer, nonce, account_id, address, amount, invoice_id,
@@ -139,7 +139,7 @@ export async function savePayment(tx: Transaction, row: X402Payment): Promise<vo
   await tx.query(`delete from x402_refusal where ${IS_IT}`, keyOf(row))
 }
 
-/** Notes that the payer was told that a payment had come. */
+/** Records that the payer was told that a payment had come. */
 export async function markTold(db: Queryable, key: PaymentKey, at: Date): Promise<void> {
   await db.query(`update x402_payment set told_at = $5 where ${IS_IT} and told_at is null`, [
     ...keyOf(key),
@@ -148,9 +148,9 @@ export async function markTold(db: Queryable, key: PaymentKey, at: Date): Promis
 }
 
 /**
- * Other payments for the same top-up that its payer was not told of, newest first: those under the same
- * Idempotency-Key, and those of the same payer and amount. With a key, those that were told are included. For an
- * invoice alone: those of the same invoice, by any payer, that the invoice's received amount does not count yet.
+ * Other payments for the same top-up, newest first: those under the same Idempotency-Key, even if their payer was told of
+ * them, and those of the same payer and amount that their payer was not told of.
+ * For a wish for one invoice alone: those for that invoice, by any payer, that are not yet among its deposits.
  */
 export async function untoldPayments(
   db: Queryable,
@@ -180,7 +180,7 @@ export async function untoldPayments(
   return rows
 }
 
-/** Refused payments of the same top-up, in the same sense, that may have come since. */
+/** Refused payments for the same top-up, matched by key or by payer and amount, that may have come since. */
 export async function refusedPayments(
   db: Queryable,
   { accountId, keyHash }: Wish,
@@ -196,7 +196,7 @@ export async function refusedPayments(
   return rows
 }
 
-/** Writes down what was refused, and forgets what is a day over. */
+/** Stores a refused payment, and deletes those of the account whose authorization ended more than a day ago. */
 export async function saveRefusal(db: Queryable, row: RefusedPayment, at: Date): Promise<void> {
   await db.query(
     `with over as (
@@ -210,7 +210,7 @@ export async function saveRefusal(db: Queryable, row: RefusedPayment, at: Date):
   )
 }
 
-/** Payments whose outcome is not known yet, oldest first. */
+/** The payments whose outcome is not known yet, oldest first. */
 export async function openPayments(db: Queryable, chainId: number): Promise<X402Payment[]> {
   const { rows } = await db.query<X402Payment>(
     `select ${COLUMNS} from x402_payment where chain_id = $1 and status = 'sent' order by created_at limit 100`,
@@ -219,7 +219,7 @@ export async function openPayments(db: Queryable, chainId: number): Promise<X402
   return rows
 }
 
-/** Payments whose transactions the chain does not have, in the order of the wallet's numbers. */
+/** The payments whose transactions the chain does not have, in order of the wallet's nonces. */
 export async function unminedPayments(
   db: Queryable,
   { chainId, wallet, minedCount }: { chainId: number; wallet: string; minedCount: number },
@@ -232,7 +232,7 @@ export async function unminedPayments(
   return rows
 }
 
-/** @returns false when that was written down before */
+/** @returns false when the outcome was stored already */
 export async function closePayment(
   tx: Transaction,
   key: PaymentKey,

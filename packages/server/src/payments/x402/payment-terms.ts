@@ -3,10 +3,10 @@ import { getAddress } from 'viem'
 import type { Chain } from '../../chain/chain-port.ts'
 import type { Network, TokenSymbol } from '../../chain/chain-settings.ts'
 
-/** Seconds that an authorization holds: enough to be sent again while a chain is busy. */
+/** The seconds for which an authorization is valid: enough to send it again while a chain is busy. */
 const HOLDS_S = 300
 
-/** One way to pay: the words of x402, and the chain that they mean. */
+/** One way to pay: the requirements as x402 expresses them, and the chain that they name. */
 export interface PaymentTerms {
   chain: Chain
   requirements: PaymentRequirements
@@ -15,8 +15,8 @@ export interface PaymentTerms {
 /**
  * The ways to pay an amount by x402: scheme `exact`, by EIP-3009, on networks whose gas wallet is not known to be empty.
  * @param amount micro-USD, which is also the tokens' smallest unit
- * @param only leaves out other networks and tokens
- * @param extra stands in each of them, and comes back with the payment
+ * @param only limits the terms to this network and token
+ * @param extra is part of each of the terms, and comes back with the payment
  */
 export const paymentTerms = (
   chains: Chain[],
@@ -46,8 +46,8 @@ export const paymentTerms = (
     )
 
 /**
- * The answer to a client that has to pay, or to pay otherwise.
- * @param sold what it is for: its address, and what that is
+ * The body of a 402 for a client that has to pay, or to pay differently.
+ * @param sold the goods: their URL and description
  */
 export const paymentRequired = (
   terms: PaymentTerms[],

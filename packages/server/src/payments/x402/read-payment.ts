@@ -24,7 +24,7 @@ const Uint256 = z
   .transform(BigInt)
   .refine((number) => number < LARGEST, 'Expected at most 256 bits')
 
-/** PaymentPayload of x402 version 2, of the scheme `exact` by EIP-3009. */
+/** The PaymentPayload of x402 version 2, for the scheme `exact` by EIP-3009. */
 const Payment = z.object({
   x402Version: z.literal(2),
   accepted: z.object({
@@ -46,7 +46,7 @@ const Payment = z.object({
   }),
 })
 
-/** PaymentPayload of version 1, in its header X-PAYMENT: it names the network by a word, and no token. */
+/** The PaymentPayload of version 1, from its header X-PAYMENT: it names the network by a word, and no token. */
 const OlderPayment = z.object({
   x402Version: z.literal(1),
   scheme: z.string(),
@@ -54,7 +54,7 @@ const OlderPayment = z.object({
   payload: z.unknown(),
 })
 
-/** A payment of version 1 as one of version 2. Its clients pay with USDC. */
+/** Converts a payment of version 1 to version 2. Clients of version 1 pay with USDC. */
 function renewed({ scheme, network, payload }: z.output<typeof OlderPayment>, chains: Chain[]) {
   const settings = chains.find((chain) => chain.settings.network === network)?.settings
   const asset = settings?.tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? 'none'
@@ -66,9 +66,9 @@ function renewed({ scheme, network, payload }: z.output<typeof OlderPayment>, ch
 }
 
 /**
- * Reads a payment, and finds which of the terms it keeps: the network and the token that it names, and exactly the
- * amount and the address that are signed.
- * @param presented base64 of JSON, or what stood in it
+ * Reads a payment, and finds the terms that it meets: its network and token have to match, and the signed amount and
+ * address exactly.
+ * @param presented JSON in base64, or the parsed value
  * @throws PaymentRefused
  */
 export function readPayment(
@@ -103,7 +103,7 @@ export function readPayment(
   return { ...meant, transfer: { ...authorization, signature, token: asset as Address } }
 }
 
-/** The transfer that a payment signs, whatever it is for; undefined when it cannot be read. */
+/** The transfer that a payment signs, whatever its purpose; undefined when it cannot be read. */
 export function signedBy(presented: unknown, chains: Chain[]): PaymentRefused['signed'] {
   try {
     const { accepted, payload } = parse(presented, chains)
@@ -124,7 +124,7 @@ function parse(presented: unknown, chains: Chain[]): z.output<typeof Payment> {
 }
 
 /**
- * Reads what is signed, before it is known for what: on which of the chains, and with which quote it came.
+ * Reads the signed transfer before its purpose is known, with its chain and the quote that it came with.
  * @throws PaymentRefused
  */
 export function readSigned(
@@ -139,7 +139,7 @@ export function readSigned(
   return { chain, transfer: signed.transfer, quote: accepted.extra?.quote }
 }
 
-/** The transfer that is signed, where it names a chain and a token. */
+/** The signed transfer; undefined unless it names a chain and a token. */
 function signedIn(
   { network, asset }: { network: string; asset: string },
   transfer: Omit<AuthorizedTransfer, 'token'>,

@@ -4,9 +4,9 @@ import { followPayment } from './follow-payment.ts'
 import { openPayments, unminedPayments } from './payment-store.ts'
 
 /**
- * Sends again what the chain does not have, of settled payments too: a reorganisation drops transactions, and those of
- * the gas wallet wait for each other. Then writes down what came of those that are open. What arrived is credited by the
- * watcher of the chain. Takes no input, and can be killed at any point.
+ * Sends again the transactions that the chain does not have, those of settled payments too: a reorg drops transactions,
+ * and those of the gas wallet wait for each other. Then stores the outcome of open payments. The watcher of the chain
+ * credits the money that arrived. Takes no input, and can be killed at any point.
  */
 export async function settlePayments(services: Services, chain: Chain): Promise<void> {
   const wallet = chain.gasWallet

@@ -4,7 +4,7 @@ import { getAddress } from 'viem'
 import type { z } from 'zod'
 import type { X402Payment } from './payment-store.ts'
 
-/** A payment as x402 tells of it. */
+/** A payment in the form of an x402 settlement. */
 export const settlementOf = (payment: X402Payment): z.output<typeof Settlement> => ({
   ...(payment.status === 'settled'
     ? { success: true }
@@ -15,7 +15,7 @@ export const settlementOf = (payment: X402Payment): z.output<typeof Settlement> 
   amount: String(payment.amount),
 })
 
-/** The payment that an answer tells of. */
+/** The fields of an answer that describe a payment. */
 export const paymentTold = ({ chain_id, tx_hash, payer, amount, invoice_id }: X402Payment) => ({
   invoice_id,
   payment: {

@@ -17,7 +17,7 @@ import {
 } from './testing.ts'
 
 /*
- * The fate of a payment when something goes wrong between its signature and its credit.
+ * Payments for which something goes wrong between signature and credit.
  */
 
 let demo: DemoChains

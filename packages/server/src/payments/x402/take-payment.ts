@@ -21,18 +21,18 @@ import type { PaymentTerms } from './payment-terms.ts'
 import { readPayment } from './read-payment.ts'
 import { type Came, whatCame } from './what-came.ts'
 
-/** How long the answer waits for the block of a payment. */
+/** How often, and at which interval, the answer checks for the block of a payment. */
 const LOOKS = 40
 const LOOK_MS = 500
-/** A result that no check explains is looked at again: nodes do not learn of a block at the same moment. */
+/** A refusal that no check explains is looked at again: nodes do not learn of a block at the same moment. */
 const LOOKS_AGAIN = 4
 const LOOK_AGAIN_MS = 250
 
 /**
- * Takes a payment as it was presented: settles it, and waits for its block. When that fails, the chain is asked once
- * more whether the money came by another way, since any wallet may send what is signed.
- * @param to where the money of the account goes
- * @returns the payment, or another one under the same Idempotency-Key: still `sent` while its outcome is unknown
+ * Takes a payment as it was presented: settles it, and waits for its block. When that fails, the chain is asked once more
+ * whether the money came in another way, since anyone may send a signed transfer.
+ * @param address the address to which the money has to go
+ * @returns the payment, or another one under the same Idempotency-Key; still `sent` while its outcome is unknown
  * @throws PaymentRefused with 402 only when the chain says that the authorization is not used
  */
 export async function takePayment(
@@ -64,7 +64,7 @@ export async function settle(services: Services, begun: X402Payment): Promise<X4
   let payment = begun
   for (let look = 0; look < LOOKS && payment.status === 'sent'; look++) {
     if (look > 0) await sleep(LOOK_MS)
-    // A node that does not answer says nothing of the payment.
+    // A node that does not answer says nothing about the payment.
     payment = await followPayment(services, chain, payment).catch(() => payment)
   }
   if (payment.status === 'failed') {
@@ -74,8 +74,8 @@ export async function settle(services: Services, begun: X402Payment): Promise<X4
 }
 
 /**
- * Finds the answer in the place of a refusal.
- * @returns the payment, when it came all the same
+ * Decides on the answer in place of a refusal.
+ * @returns the payment, when it came nevertheless
  * @throws PaymentRefused the refusal when nothing came, `payment_pending` when it may have come
  */
 async function lookAgain(
@@ -106,7 +106,7 @@ async function lookAgain(
     }
     if (came?.state === 'spent') throw refusal
   }
-  // Another wallet may still send it.
+  // A third party may still send it.
   if (!isPurchase(wish)) await saveRefusal(services.db, refused, services.clock.now())
   const amount = formatUsd(transfer.value)
   if (came === undefined)
@@ -124,8 +124,8 @@ async function lookAgain(
 const wishedInvoice = (wish: Wish | PurchaseWish) => (isPurchase(wish) ? undefined : wish.invoiceId)
 
 /**
- * A payment that came without having been stored for what it was presented for buys nothing: any reader of the chain
- * can present it.
+ * A payment that came before it was stored for this purchase buys nothing: anyone who has read it on the chain can present
+ * it.
  */
 const cameBefore = ({ value }: AuthorizedTransfer, txHash: Hash) =>
   new PaymentRefused(
@@ -134,8 +134,8 @@ const cameBefore = ({ value }: AuthorizedTransfer, txHash: Hash) =>
   )
 
 /**
- * Whether something that was not asked for came all the same, such as a payment of another amount.
- * @throws PaymentRefused `payment_arrived`, `payment_pending`; otherwise nothing is to be said of it
+ * Checks whether a payment that does not match the terms, such as one of another amount, came nevertheless.
+ * @throws PaymentRefused `payment_arrived`, `payment_pending`; returns when nothing came
  */
 async function lookForOther(
   services: Services,

@@ -10,7 +10,7 @@ import { type DemoChains, fundOnDemoChains } from '../../chain/demo-chains.ts'
 import { testWallet } from '../../chain/testing.ts'
 import { type Customer, paymentsWorld } from '../testing.ts'
 
-/** The service on these chains, with a gas wallet of its own, listening. */
+/** The service on these chains, listening, with a gas wallet of its own. */
 export async function x402World({ chains, demo }: DemoChains, env: Record<string, string> = {}) {
   const key = generatePrivateKey()
   await fundOnDemoChains(chains, privateKeyToAddress(key))
@@ -27,7 +27,7 @@ export async function x402World({ chains, demo }: DemoChains, env: Record<string
     gasWallet: privateKeyToAddress(key),
     databaseUrl: world.services.db.options.connectionString,
 
-    /** A payer with tokens, and without coins for gas. */
+    /** A payer with tokens and without coins for gas. */
     async payer(tokens: { symbol: TokenSymbol; amount: bigint }[], chain: ChainSettings = chains[0]!) {
       const account = privateKeyToAccount(generatePrivateKey())
       const faucet = testWallet(chain, demo.faucet_key)
@@ -40,14 +40,14 @@ export async function x402World({ chains, demo }: DemoChains, env: Record<string
 export type X402World = Awaited<ReturnType<typeof x402World>>
 export type Payer = Awaited<ReturnType<X402World['payer']>>
 
-/** The stock client with a wallet, told that it may spend this much on tokens that it does not know. */
+/** The stock client with a wallet, allowed to spend any amount, also of tokens that it does not know. */
 export function stockClient(payer: Payer, networks = 'eip155:*' as const) {
   const client = new x402Client().register(networks, new ExactEvmScheme(payer))
   client.setSpendControls({ allowedAssets: true, maxAmountPerPayment: false })
   return client
 }
 
-/** Tops up as any program that has the stock client. */
+/** Tops up like any program with the stock client. */
 export async function topUp(
   world: X402World,
   customer: Customer,
@@ -64,20 +64,20 @@ export async function topUp(
   const settled = reply.headers.get('payment-response')
   return {
     status: reply.status,
-    // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads any part of it
     body: (await reply.json()) as any,
     settled: settled === null ? undefined : decodePaymentResponseHeader(settled),
   }
 }
 
-/** The terms that the service asks for, with the first way to pay. */
+/** The first way to pay in the terms of the service. */
 export async function termsOf(customer: Customer, input: object) {
   const { status, body } = await customer.post('/balance/topup', { method: 'x402', ...input })
   if (status !== 402) throw new Error(`Answered ${status}: ${JSON.stringify(body)}`)
   return body.accepts[0]
 }
 
-/** Changes of what an honest client would sign. */
+/** Changes to the payment that an honest client would sign. */
 export interface Changes {
   accepted?: Record<string, unknown>
   authorization?: Record<string, unknown>
@@ -87,7 +87,7 @@ export interface Changes {
 /** A payment of these terms, signed by hand so that anything in it can be wrong. */
 export async function signPayment(
   payer: Payer,
-  // biome-ignore lint/suspicious/noExplicitAny: as it came from the service
+  // biome-ignore lint/suspicious/noExplicitAny: the terms are untyped JSON from the service
   terms: any,
   { accepted, authorization: changed, signer = payer }: Changes = {},
 ) {
@@ -130,7 +130,7 @@ export async function signPayment(
 
 export type SignedPayment = Awaited<ReturnType<typeof signPayment>>
 
-/** Another wallet sends what was signed, and waits for its block unless told otherwise. */
+/** Sends the signed transfer from another wallet, and waits for its block by default. */
 export async function sendElsewhere(
   wallet: ReturnType<typeof testWallet>,
   { payload, accepted }: SignedPayment,

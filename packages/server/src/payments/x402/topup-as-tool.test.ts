@@ -24,7 +24,7 @@ beforeEach(async () => {
   payer = await world.payer([{ symbol: 'USDC', amount: usd(10) }])
 })
 
-/** The result of the tool as it stands on the wire, with what an MCP client of x402 looks at. */
+/** The result of the tool as sent on the wire, with the parts that an MCP client of x402 reads. */
 async function callTool(input: Record<string, unknown>, payment?: unknown) {
   const reply = await world.app.inject({
     method: 'POST',

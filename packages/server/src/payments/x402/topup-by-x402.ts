@@ -26,7 +26,7 @@ export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
   if (terms.length === 0)
     fail('payment_method_unavailable', 'Nothing that was asked for can be paid by x402 here')
 
-  /** A payment that has come, as its payer is told of it. */
+  /** Records that the payer is told of a payment that has come, unless the caller has hung up. */
   const tell = async (payment: X402Payment) => {
     if (!isGone()) await markTold(db, payment, services.clock.now())
   }
@@ -72,7 +72,7 @@ export const topupByX402: PaidHandler<'topupBalance'> = async (call) => {
   }
 }
 
-/** The steps that lead on from a payment that came, or may come: never to another payment. */
+/** The next steps after a payment that came or may come; none leads to another payment. */
 const stepsAfter = (told: X402Payment | undefined): NextStep[] => [
   ...(told
     ? [
@@ -87,7 +87,7 @@ const stepsAfter = (told: X402Payment | undefined): NextStep[] => [
   { tool: 'list_transactions', why: 'See the deposits, each with its amount' },
 ]
 
-/** Where the money of an account's top-ups goes. */
+/** The deposit address of an account's top-ups, created when there is none. */
 async function addressOf(services: Services, accountId: string): Promise<string> {
   const known = await accountAddress(services.db, accountId)
   if (known !== undefined) return known

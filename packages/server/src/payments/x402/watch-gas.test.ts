@@ -38,7 +38,7 @@ test('behavior: a network whose gas wallet is empty is not offered until it is f
   const before = chain!.settlementsLeft!
   expect(before).toBeGreaterThan(50)
 
-  // A payment that is promised can be sent, in the worst case.
+  // The promised number of settlements can be sent even in the worst case.
   const payer = await world.payer([{ symbol: 'USDC', amount: usd(10) }])
   const one = await signPayment(payer, await termsOf(customer, { amount: 3 }))
   await client.setBalance({ address, value: balance / BigInt(before) })

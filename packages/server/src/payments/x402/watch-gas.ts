@@ -1,12 +1,12 @@
 import type { Chain } from '../../chain/chain-port.ts'
 import type { Services } from '../../platform/services.ts'
 
-/** Below so many settlements the operator should fill the wallet up. */
+/** With fewer settlements left than this, the operator should refill the wallet. */
 const FEW = 50
 
 /**
- * Reads what the gas wallet of a chain can still pay for. A network whose wallet is empty is not offered for payments by
- * signature: a customer who signs one there is refused, and has to sign another.
+ * Reads how many settlements the gas wallet of a chain can still pay for. A network with an empty wallet is not offered
+ * for payments by signature: a customer who signed one there would be refused, and would have to sign another.
  */
 export function gasWatcher({ log }: Services, chain: Chain): () => Promise<void> {
   let isLow = false

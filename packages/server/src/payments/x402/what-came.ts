@@ -4,15 +4,15 @@ import type { Authorization } from '../../chain/gas-wallet.ts'
 import { transferIn, type WantedTransfer } from './paid-by.ts'
 
 /**
- * The outcome of an authorization, whichever wallet sent it.
+ * The outcome of an authorization, regardless of its sender.
  * - `unused`: no node knows of a transaction that uses it
- * - `spent`: it was used for another transfer, or cancelled, and can no longer pay
- * - `unknown`: it was used, or is about to be, and the nodes do not show yet what for
+ * - `spent`: it was used for another transfer or cancelled, and can no longer pay
+ * - `unknown`: it was used, or is about to be, and the nodes do not show yet for which transfer
  * - `paid`: it paid us, in this transaction
  */
 export type Came = { state: 'unused' | 'spent' | 'unknown' } | { state: 'paid'; txHash: Hash }
 
-/** Asks the chain what became of an authorization. Fails when no node answers. */
+/** Asks the chain for the outcome of an authorization. Throws when no node answers. */
 export async function whatCame(chain: Chain, transfer: Authorization & WantedTransfer): Promise<Came> {
   const wallet = chain.gasWallet!
   if (!(await wallet.payerOf(transfer)).isUsed)
