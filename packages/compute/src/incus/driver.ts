@@ -11,13 +11,14 @@ import {
   type VpsObservation,
   type VpsSpec,
 } from '../ports/vps-driver.ts'
-import { type IncusClient, IncusError, IncusUnreachableError, isNotFound } from './client.ts'
+import { type IncusClient, IncusError, isNotFound } from './client.ts'
 import { hasHostKey } from './host-key.ts'
 import type { ClusterImages } from './images.ts'
 import {
   adjusted,
   type Instance,
   type InstanceOptions,
+  idOfName,
   instanceName,
   instanceOf,
   isBooted,
@@ -59,6 +60,12 @@ const features: HostFeatures = {
   guestCommands: false,
 }
 
+/** An instance in a list: without its configuration while its member is away. */
+type Listed = Omit<Instance, 'config' | 'devices'> & {
+  config: Instance['config'] | null
+  devices: Instance['devices'] | null
+}
+
 /** How long a guest has to shut down before its power is cut. */
 const GRACE_SECONDS = 30
 const STATE_MS = 90_000
@@ -89,9 +96,12 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
     return found.value
   }
 
+  /** All instances of the cluster that are machines. Of those on a member that is away only name and place are known. */
   const list = async (): Promise<Instance[]> => {
-    const { value } = await client.get<Instance[]>('/1.0/instances', { query: { recursion: '1' } })
-    return value.filter(({ config }) => isMachineId(config[KEY.id] ?? ''))
+    const { value } = await client.get<Listed[]>('/1.0/instances', { query: { recursion: '1' } })
+    return value
+      .filter(({ name }) => idOfName(name) !== undefined)
+      .map((instance) => ({ ...instance, config: instance.config ?? {}, devices: instance.devices ?? {} }))
   }
 
   const mark = (id: string, config: Record<string, string>) =>
@@ -196,7 +206,7 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
   }
 
   const observed = async (instance: Instance): Promise<VpsObservation> => {
-    const id = instance.config[KEY.id]!
+    const id = idOfName(instance.name)!
     const state = stateOf(instance, clock.now())
     if (state.state !== 'running') return { ...state, sshReady: false }
     if (!isBooted(instance)) return { ...state, sshReady: false }
@@ -273,9 +283,8 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
         const found = await find(id)
         return found ? await observed(found.value) : { state: 'absent', sshReady: false }
       } catch (error) {
-        if (!(error instanceof IncusUnreachableError)) throw error
         // One instance cannot be read while its member is away, but all of them can be listed.
-        const listed = (await list()).find(({ config }) => config[KEY.id] === id)
+        const listed = (await list()).find(({ name }) => idOfName(name) === id)
         if (listed?.status === 'Error') return { ...stateOf(listed, clock.now()), sshReady: false }
         throw error
       }
@@ -284,7 +293,7 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
     async observeAll() {
       const mine = (await list()).filter(({ location }) => location === member)
       const seen = await Promise.all(
-        mine.map(async (instance) => [instance.config[KEY.id]!, await observed(instance)] as const),
+        mine.map(async (instance) => [idOfName(instance.name)!, await observed(instance)] as const),
       )
       return new Map(seen)
     },
@@ -296,7 +305,7 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
         images.status(),
       ])
       const here = instances.filter(({ location }) => location === member)
-      const machines = here.map(({ config }) => config[KEY.id]!)
+      const machines = here.map(({ name }) => idOfName(name)!)
       return { capacity, features, images: status, usedPorts: [], machines }
     },
   }

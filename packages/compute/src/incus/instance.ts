@@ -75,6 +75,12 @@ export const withSeed = (seed: Buffer | undefined): Record<string, string> => ({
   [USER_DATA]: seed === undefined ? '' : seedText(seed),
 })
 
+/** The id of the machine that an instance is; undefined for one that is not ours. */
+export function idOfName(name: string): string | undefined {
+  const id = name.replace('-', '_')
+  return isMachineId(id) ? id : undefined
+}
+
 /** Locally administered, and the same at every call. */
 export function macAddress(id: string): string {
   const bytes = createHash('sha256').update(id).digest('hex').slice(0, 10)
