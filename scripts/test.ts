@@ -8,8 +8,8 @@ import { promisify } from 'node:util'
 /*
  * `npm test`: everything that must hold before a change is handed in. Goes on after a failure, so that all are seen.
  * `--full` adds the tests in `*.full.test.ts`, which take long. `--hosts` runs, in place of everything, the tests of the server on fake
- * hosts that are late, lossy and poor (docs/decisions/0264-a-fake-that-is-late-lossy-or-poor.md). Other arguments choose test files, as
- * vitest does.
+ * hosts that are late, lossy and poor (docs/decisions/0264-a-fake-that-is-late-lossy-or-poor.md). `--cluster` runs those on a real
+ * cluster, which it starts and ends (deploy/incus-lab). Other arguments choose test files, as vitest does.
  *
  * Without arguments there are two lanes. An emulated machine keeps one processor busy, so one lane has the networks, which
  * mostly wait, and then the machines of VPS, file by file; the other has the checks, the parts, the whole without machines,
@@ -24,7 +24,10 @@ const templates = join(results, 'templates')
 const args = process.argv.slice(2)
 const isFull = args.includes('--full')
 const isOfHosts = args.includes('--hosts')
-const chosen = args.filter((argument) => argument !== '--full' && argument !== '--hosts')
+const isOfCluster = args.includes('--cluster')
+const chosen = args.filter((argument) => !['--full', '--hosts', '--cluster'].includes(argument))
+/** `npm test` needs no cluster. */
+const WITHOUT_CLUSTER = '--project=!cluster'
 
 const hostModes = ['late', 'lossy', 'poor']
 /** The tests that stand on fake hosts. */
@@ -155,13 +158,26 @@ async function runTests(name: string, chosenHere: string[], more: Record<string,
   const report = join(results, `${name}.json`)
   await rm(report, { force: true })
   // Files with machines take long: each of their tests is told of when it ends.
-  const told = /^(machines|sandboxes)/.test(name) ? 'verbose' : 'default'
+  const told = /^(machines|sandboxes|cluster)/.test(name) ? 'verbose' : 'default'
   const reporters = [`--reporter=${told}`, '--reporter=json', `--outputFile.json=${report}`]
   const env = { COINRACK_TEST_TEMPLATES: templates, ...(isFull ? { COINRACK_TEST_FULL: '1' } : {}), ...more }
   const succeeded = await run('vitest', ['run', ...reporters, ...chosenHere], env)
   const { passed, failed } = await countTests(name, report, succeeded)
   total.passed += passed
   total.failed += failed
+}
+
+/** Starts the cluster of the laboratory, unless one is up already, and ends the one that it has started. */
+async function onCluster(work: () => Promise<void>) {
+  const lab = join(root, 'deploy/incus-lab/lab.sh')
+  const isUp = await run(lab, ['status'])
+  if (!isUp && !(await run(lab, ['up']))) {
+    failures.push('The cluster of the laboratory could not be started.')
+    total.failed += 1
+    return
+  }
+  await work()
+  if (!isUp) await run(lab, ['down'])
 }
 
 await mkdir(results, { recursive: true })
@@ -176,10 +192,11 @@ if (isOfHosts)
       COINRACK_TEST_HOSTS: mode,
     })
   }
-else if (chosen.length > 0) await runTests('chosen', chosen)
+else if (isOfCluster) await onCluster(() => runTests('cluster', ['--project=cluster', ...chosen]))
+else if (chosen.length > 0) await runTests('chosen', [WITHOUT_CLUSTER, ...chosen])
 else if (isFull) {
   await runChecks()
-  await runTests('full', [])
+  await runTests('full', [WITHOUT_CLUSTER])
 } else {
   const machines = await machineFiles()
   let done = 0

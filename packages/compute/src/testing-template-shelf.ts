@@ -25,7 +25,7 @@ export async function shareTemplates(dataFolder: string): Promise<void> {
   if (to !== undefined) await copy(dataFolder, to)
 }
 
-/** What is there already stays: a template that is being copied by another test appears whole, or not at all. */
+/** An existing template stays: one that is being copied by another test appears whole, or not at all. */
 async function copy(from: string, to: string): Promise<void> {
   const script = `
     mkdir -p "$2"

@@ -9,7 +9,7 @@ const makeId = () => Array.from(randomBytes(26), (byte) => BASE32[byte % 32]).jo
 /** A new machine's id. */
 export const makeVpsId = () => `vps_${makeId()}`
 
-/** A spec of a new machine, valid in form; whoever boots it hands in keys that work. */
+/** A spec of a new machine, valid in form; a test that boots it hands in keys that work. */
 export function makeSpec(change: Partial<VpsSpec> = {}): VpsSpec {
   return {
     id: makeVpsId(),

@@ -7,7 +7,10 @@ const NAME = new RegExp(`^(?=.{1,253}$)(${LABEL}\\.)+[a-z]([a-z0-9-]{0,61}[a-z0-
 /** The characters that a web address has beside a name, and those that are read as something else there. */
 const NO_NAME = /[\s%/?#:@\\*[\]]/
 
-/** A name as it is compared: in ASCII (IDNA) and lower case, without the dot of the root. Undefined for what is none. */
+/**
+ * Returns a name as it is compared: in ASCII (IDNA) and lower case, without the dot of the root. Undefined for a text
+ * that is no name.
+ */
 function parseName(text: string): string | undefined {
   const bare = text.replace(/\.$/, '')
   const url = `http://${bare}`

@@ -19,7 +19,7 @@ import { CommandError, runCommand } from './run-command.ts'
  */
 
 export interface DetachedProgram {
-  /** What it is called in errors. */
+  /** The name in error messages. */
   name: string
   command: string
   args: string[]
@@ -45,7 +45,7 @@ export interface DetachedProgram {
   inherit?: number[]
 }
 
-/** Of the pid file, in all that runs before the program, and in the program. */
+/** The descriptor of the pid file, in all programs that run before the program, and in the program. */
 export const PID_DESCRIPTOR = 9
 const ALREADY_RUNS = 75
 const ENDED_WELL = 'exit code 0'
@@ -146,7 +146,7 @@ export async function stopDetached(
   throw new Error(`Process ${pid ?? 'unknown'} of ${pidFile} does not end, not even by SIGKILL`)
 }
 
-/** True as soon as nobody holds the lock of the pid file, false after `timeoutMs`. */
+/** True as soon as the lock of the pid file is free, false after `timeoutMs`. */
 async function becomesFree(pidFile: string, timeoutMs: number): Promise<boolean> {
   const file = await open(pidFile, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

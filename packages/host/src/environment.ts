@@ -1,4 +1,4 @@
-/** What a program needs from its caller's surroundings; everything else (secrets above all) stays behind. */
+/** The variables that a program needs from its caller's environment; everything else (secrets above all) stays behind. */
 const PASSED_ON = [
   'PATH',
   'LANG',

@@ -7,8 +7,8 @@ const HIGHEST = 32_767
 const TRIES = 200
 
 /**
- * A TCP port between `from` and `to`, both inclusive, that nobody listens on at `host` at this moment.
- * Picked at random, so that callers at the same moment rarely meet; whoever binds it must still be ready to lose it.
+ * A free TCP port between `from` and `to`, both inclusive, at `host` at this moment. Picked at random, so that callers
+ * at the same moment rarely meet; a caller that binds it must still be ready to lose it.
  */
 export async function freePort({ from = LOWEST, to = HIGHEST, host = '127.0.0.1' } = {}): Promise<number> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -18,7 +18,7 @@ export async function freePort({ from = LOWEST, to = HIGHEST, host = '127.0.0.1'
   throw new Error(`No free port found between ${from} and ${to} on ${host} in ${TRIES} tries`)
 }
 
-/** Whether nobody listens on this port, on any address that `host` stands for. */
+/** Whether this port is free, on any address that `host` stands for. */
 export function isFreePort(port: number, host: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const server = createServer()

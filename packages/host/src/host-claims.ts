@@ -19,7 +19,7 @@ export function hostClaims(kind: string) {
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       }
-      // One that is freed meanwhile is nobody's: the caller goes on to the next.
+      // A number that is freed meanwhile has no owner: the caller goes on to the next.
       return (await readlink(linkOf(number)).catch(() => undefined)) === id
     },
 
@@ -30,7 +30,7 @@ export function hostClaims(kind: string) {
         throw error
       })
       const found = await Promise.all(
-        // One that is freed meanwhile is nobody's.
+        // A number that is freed meanwhile has no owner.
         names.map(
           async (name) => [await readlink(linkOf(Number(name))).catch(() => ''), Number(name)] as const,
         ),

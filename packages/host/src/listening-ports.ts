@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/** Of `/proc/net/tcp`: the state of a socket that waits for connections. */
+/** In `/proc/net/tcp`: the state of a socket that waits for connections. */
 const LISTEN = '0A'
 
 /**

@@ -70,7 +70,7 @@ test.each([
       })`
   const caller = spawn(process.execPath, ['--input-type=module', '--eval', script])
   const [output] = await once(caller.stdout, 'data')
-  // Dead ones that nobody has asked after yet have no command line.
+  // Dead processes that were not reaped yet have no command line.
   const isAlive = async () =>
     (await readFile(`/proc/${Number(output)}/cmdline`, 'utf8').catch(() => '')) !== ''
   expect(await isAlive()).toBe(true)

@@ -25,7 +25,7 @@ export interface CommandOutput {
 
 const DEFAULT_TIMEOUT_MS = 10 * 60_000
 const KILL_AFTER_MS = 2_000
-/** What setpriv exits with when there is no such program. */
+/** The exit code of setpriv when there is no such program. */
 const NOT_FOUND = 127
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 const TAIL_CHARACTERS = 2_000

@@ -73,7 +73,7 @@ export type BillingStep =
   | { do: 'renew'; period: Period }
   /** A suspended VPS is charged from now on, and goes on. */
   | { do: 'resume'; period: Period }
-  /** One that was suspended for a debt goes on in the time that is paid. */
+  /** A VPS that was suspended for a debt goes on in the time that is paid. */
   | { do: 'release' }
   | { do: 'suspend'; deleteAt: Date }
   | { do: 'delete' }

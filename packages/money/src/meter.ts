@@ -68,10 +68,10 @@ export interface Settlement {
 }
 
 /**
- * Settles all that one customer has running: what ran is charged, and its next minute reserved, or as much of it as
- * there is money for.
- * @param available what can be spent now beside what is held, in micro-USD
- * @param held what the meters hold together, in micro-USD
+ * Settles all running sandboxes of one customer: their run time is charged, and the next minute of each is reserved, or
+ * as much of it as there is money for.
+ * @param available the amount that can be spent now beside what is held, in micro-USD
+ * @param held the amount that the meters hold together, in micro-USD
  */
 export function settle(meters: readonly Meter[], available: bigint, held: bigint): Settlement {
   let funds = available + held
@@ -91,7 +91,7 @@ export function settle(meters: readonly Meter[], available: bigint, held: bigint
   }
 }
 
-/** A charge out of what is held, as far as that goes, and the hold of before made the one of after. */
+/** The postings that pay a charge out of the hold, as far as it goes, and turn the previous hold into the next. */
 function postingsOf(charge: bigint, before: bigint, after: bigint): Posting[] {
   const fromHeld = least(charge, before)
   const left = before - fromHeld

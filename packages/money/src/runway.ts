@@ -37,7 +37,7 @@ export function burnPerHour(charges: readonly Recurring[], running: readonly Run
 
 /**
  * The moment of the first charge that the balance will not cover, exactly.
- * @param running what is paid by time, and goes on all the while
+ * @param running the services that are paid by time, and go on all the while
  * @returns undefined when there is none in a hundred years
  */
 export function runsOutAt(

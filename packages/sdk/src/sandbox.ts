@@ -13,7 +13,7 @@ export type WorkOptions<N extends 'runCode' | 'execCommand'> = Omit<
 > &
   Listeners & { signal?: AbortSignal }
 
-/** A task in the background: it goes on when nobody reads it. */
+/** A task in the background: it goes on without a reader. */
 export interface SandboxTask {
   id: string
   /** Reads on from these offsets; nothing is lost between reads. */
@@ -56,7 +56,7 @@ export class Sandbox implements AsyncDisposable {
     return new Sandbox(options, client, id)
   }
 
-  /** One that was made before, by its id. */
+  /** Connects to an existing sandbox, by its id. */
   static connect(options: ClientOptions, id: string): Sandbox {
     return new Sandbox(options, createClient(options), id)
   }
@@ -90,7 +90,7 @@ export class Sandbox implements AsyncDisposable {
     return this.task(begun.task_id!)
   }
 
-  /** A task of before, by its id. */
+  /** An existing task, by its id. */
   task(taskId: string): SandboxTask {
     const { client, wire } = this
     const task = { sandbox_id: this.id, task_id: taskId }

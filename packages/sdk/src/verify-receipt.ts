@@ -12,11 +12,10 @@ export class ReceiptError extends Error {
 }
 
 /**
- * Checks a receipt, as `get_receipt` answered it and somebody kept it, without asking anybody: that no part of it was
- * changed since it was signed, and by whom.
+ * Checks a stored receipt of `get_receipt` offline: that no part of it was changed since it was signed, and by whom.
  * @param text of the file
  * @param publicKey of the operator whose receipt it has to be, as in its `/.well-known/jwks.json` (`x`). Without one it
- * is only sure that the receipt is as the holder of the key in it signed it
+ * is only certain that the receipt is as the holder of the key in it signed it
  * @throws ReceiptError
  */
 export async function verifyReceipt(text: string, publicKey?: string): Promise<SignedReceipt> {
@@ -85,7 +84,7 @@ async function isSignedBy(
   }
 }
 
-/** Of a public key, RFC 7638. */
+/** The thumbprint of a public key, RFC 7638. */
 async function thumbprint(x: string): Promise<string> {
   const jwk = new TextEncoder().encode(canonicalJson({ crv: 'Ed25519', kty: 'OKP', x }))
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', jwk))
@@ -94,7 +93,7 @@ async function thumbprint(x: string): Promise<string> {
 
 /* RFC 4648 §5. */
 
-/** @throws DOMException when it is none */
+/** @throws DOMException for a text that is not base64url */
 const fromBase64Url = (text: string) =>
   Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0))
 

@@ -7,6 +7,7 @@ import {
   type BootChange,
   DriverError,
   type HostFeatures,
+  type SshAddress,
   type VpsDriver,
   type VpsObservation,
   type VpsSpec,
@@ -43,6 +44,11 @@ export interface IncusDriverOptions extends InstanceOptions {
   /** The name of the member that new machines are made on. */
   member: string
   images: ClusterImages
+  /** How SSH servers are looked at. Default: over the network. */
+  ssh?: {
+    answers(address: SshAddress): Promise<boolean>
+    hasHostKey(address: SshAddress, publicKey: string): Promise<boolean>
+  }
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
 }
@@ -74,6 +80,7 @@ const HUNG_AFTER_MS = 15 * 60_000
 
 export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
   const { client, member, images, pool, clock, log } = options
+  const ssh = options.ssh ?? { answers: answersSsh, hasHostKey }
   const metrics = createMetrics(client, { member, clock })
   const oneByOne = oneAtATime()
   /** The start since which the SSH server of a machine has answered. */
@@ -191,7 +198,7 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
   /** Takes the seed from a machine that has shown itself to be the one of the spec. */
   const completeFirstBoot = async (instance: Instance): Promise<void> => {
     const id = instance.config[KEY.id]!
-    if (!(await hasHostKey(addressOf(instance), instance.config[KEY.sshHostKey]!)))
+    if (!(await ssh.hasHostKey(addressOf(instance), instance.config[KEY.sshHostKey]!)))
       return restartIfHung(instance)
     answered.set(id, instance.last_used_at)
     await mark(id, { [KEY.made]: '1', [KEY.booted]: '1', ...withSeed(undefined) })
@@ -210,7 +217,7 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
     const state = stateOf(instance, clock.now())
     if (state.state !== 'running') return { ...state, sshReady: false }
     if (!isBooted(instance)) return { ...state, sshReady: false }
-    const sshReady = answered.get(id) === instance.last_used_at || (await answersSsh(addressOf(instance)))
+    const sshReady = answered.get(id) === instance.last_used_at || (await ssh.answers(addressOf(instance)))
     if (sshReady) answered.set(id, instance.last_used_at)
     const isTaken = sshReady && isChangeTaken(instance)
     if (isTaken) await mark(id, { [KEY.change]: 'taken', ...withSeed(undefined) })

@@ -57,15 +57,15 @@ export interface VpsDriver {
   changeAtBoot(id: string, change: BootChange): Promise<void>
   /** Nothing of the machine is left: process, network, disk, files, port. An unknown machine is fine. */
   destroy(id: string): Promise<void>
-  /** What is, cheaply: asks the host and the address, never the guest's inside. */
+  /** Observes the machine cheaply: asks the host and the address, never the guest's inside. */
   observe(id: string): Promise<VpsObservation>
-  /** The same of every machine that is kept here. */
+  /** Observes every machine that is kept here. */
   observeAll(): Promise<Map<string, VpsObservation>>
-  /** What the host is and has: asked every few seconds, and never for a request. */
+  /** The inventory of the host: asked every few seconds, and never for a request. */
   inventory(): Promise<HostInventory>
 }
 
-/** What a host says of itself. */
+/** The facts that a host states about itself. */
 export interface HostInventory {
   /** All that may be given to machines together: the total, and not the part that is free now. */
   capacity: VpsCapacity
@@ -82,7 +82,7 @@ export interface HostInventory {
  * and would throw the same at any later time; which calls need one is said at each. All else every driver can do.
  */
 export interface HostFeatures {
-  /** What a machine sends and gets can be filtered, and counted, for each machine alone. */
+  /** The traffic of each machine can be filtered and counted for that machine alone. */
   firewall: boolean
   /** A machine can have an IPv4 address of its own, in `OwnAddresses`. */
   ownAddresses: boolean
@@ -117,7 +117,7 @@ export interface VpsSpec {
   hostname: string
   /** Lines for root's authorized_keys. */
   sshAuthorizedKeys: string[]
-  /** Of crypt(3), `$6$...`: the plain password never reaches a driver. */
+  /** A hash of crypt(3), `$6$...`: the plain password never reaches a driver. */
   rootPasswordHash: string
   /** Ed25519, made by the service so that clients can verify the machine: OpenSSH private key text and public line. */
   sshHostKey: { privateKey: string; publicKey: string }
@@ -128,27 +128,30 @@ export interface VpsSpec {
    * boot loader from the start, so that it shares not even the layout of its kernel's memory with any other machine.
    */
   boot?: BootKind
-  /** Of no other machine. With an IPv4 address, `sshAddress` is port 22 of it; where the host has the features. */
+  /**
+   * Addresses that no other machine has. With an IPv4 address, `sshAddress` is port 22 of it; where the host has the
+   * features.
+   */
   addresses?: OwnAddresses
   /**
-   * For cloud-init, which runs it once, after the first boot: nothing waits for it. With an image of somebody else it is
-   * part of the boot, and what it says of every boot holds for every boot. At most 64 KiB.
+   * For cloud-init, which runs it once, after the first boot: nothing waits for it. With a foreign image it is part of
+   * the boot, and its instructions for every boot hold for every boot. At most 64 KiB.
    */
   userData?: string | undefined
   /**
-   * From the next start on: another system of its image runs, or of one of ours where that is somebody else's, made for
-   * this, with the same keys and password, and the machine's own disk beside it. It is thrown away by the next `ensure`
-   * without it, while the machine does not run. Needs the feature `rescue`.
+   * From the next start on, another system runs: one of the machine's image, or of ours where that image is foreign,
+   * made for this, with the same keys and password, and the machine's own disk beside it. It is thrown away by the next
+   * `ensure` without it, while the machine does not run. Needs the feature `rescue`.
    */
   rescue?: boolean
 }
 
 export type BootKind = 'auto' | 'cold'
 
-/** What a machine can be told while nobody in it listens. */
+/** The changes that a machine can take over while no program in it listens. */
 export interface BootChange {
   hostname: string
-  /** Of crypt(3), `$6$...` */
+  /** A hash of crypt(3), `$6$...` */
   rootPasswordHash: string
 }
 
@@ -173,7 +176,7 @@ export interface VpsObservation {
   uptimeSeconds?: number
   /** The last number that `power` was given for a boot. The boot may have begun only: the machine runs if it has. */
   boot?: number
-  /** Of the last `changeAtBoot`; absent when there was none. */
+  /** The state of the last `changeAtBoot`; absent when there was none. */
   bootChange?: 'waiting' | 'taken'
   metrics?: VpsMetrics
 }
@@ -186,7 +189,7 @@ export interface VpsMetrics {
   memoryBytes: number
   diskReadBytes: number
   diskWrittenBytes: number
-  /** Of the host's disk, beyond the shared image. */
+  /** Bytes of the host's disk, beyond the shared image. */
   diskUsedBytes: number
   /** Received and sent by the machine since its network was made; undefined where it has none of its own. */
   rxBytes?: number
@@ -204,7 +207,7 @@ export interface ImageStatus {
   state: 'missing' | 'building' | 'ready' | 'failed'
   /** The step being built, or why it failed. */
   detail?: string
-  /** What it is, of one that the operator added: it stands in no catalog, and is ready from its first moment. */
+  /** The description of an image that the operator added: it stands in no catalog, and is ready from its first moment. */
   added?: OfferedDisk
 }
 
@@ -230,7 +233,7 @@ export type DriverErrorCode =
   /** Something else on this host is reached at its address and port. */
   | 'port_taken'
 
-/** What every driver throws; `code` is stable, the message says with which values. */
+/** The error of every driver; `code` is stable, the message names the values. */
 export class DriverError extends Error {
   override name = 'DriverError'
   readonly code: DriverErrorCode

@@ -38,12 +38,12 @@ const CALL_TIMEOUT_MS = 30_000
 /** Half of what was written before may be on its way still. */
 const GREET_AGAIN_MS = 400
 const MESSAGE_BYTES = 16 * 1024 ** 2
-/** Of all answers that are not whole yet. */
+/** The limit of all answers that are not whole yet. */
 const PARTIAL_BYTES = 32 * 1024 ** 2
-/** What a greeting may be preceded by. */
+/** The bytes that may precede a greeting. */
 const JUNK_BYTES = 4 * 1024 ** 2
 
-/** What the agent may refuse with; anything else that it says is a failure of its own. */
+/** The codes that the agent may refuse with; any other is a failure of its own. */
 const REFUSALS: readonly SandboxErrorCode[] = [
   'spec_invalid',
   'file_refused',
@@ -73,7 +73,7 @@ export async function openSession(
   let failure: SandboxError | undefined
   let lastNumber = 0
   let partialBytes = 0
-  /** What may still come of streams that we gave up. */
+  /** The bytes that may still come of streams that were given up. */
   let lateBytes = 0
   const welcome = Promise.withResolvers<void>()
   welcome.promise.catch(() => {})
@@ -182,7 +182,7 @@ export async function openSession(
 
   const abandon = (number: number) => {
     streams.delete(number)
-    // What it was allowed to send, or the answer to a call.
+    // The bytes that it was allowed to send, or the answer to a call.
     lateBytes += 2 * WINDOW
     if (!failure) socket.write(encodeFrame(FrameType.abort, number, Buffer.alloc(0)))
   }

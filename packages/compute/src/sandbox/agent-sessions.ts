@@ -4,10 +4,10 @@ import { SandboxError } from '../ports/sandbox-runtime.ts'
 import { type AgentSession, openSession } from './agent-session.ts'
 
 const TIMEOUT_MS = 15_000
-/** An agent that broke its link has to wait, longer each time: its machine costs nobody but its owner. */
+/** An agent that broke its session has to wait, longer each time: its machine costs only its owner. */
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
-/** Of a link that worked for so long, the break is forgiven. */
+/** A session that worked for so long is forgiven its break. */
 const FORGIVEN_AFTER_MS = 60_000
 
 interface Known {

@@ -18,7 +18,7 @@ import type { AgentSession } from './agent-session.ts'
 import { createGuestFiles } from './files.ts'
 import type { Message } from './session-frames.ts'
 
-/** What a task or context may be called. */
+/** The form of the name of a task or context. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 const MAX_WAIT_MS = 60_000
 const ANSWER_MS = 30_000

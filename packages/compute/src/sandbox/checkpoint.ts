@@ -31,7 +31,7 @@ export function createCheckpoints({
   records,
   clock,
 }: CheckpointOptions) {
-  /** Lets one go on that stands still, with the time of now. */
+  /** Lets a machine that stands still go on, with the current time. */
   const letGoOn = async (machine: SandboxMachine) => {
     await withMonitor(machine.qemu.monitor, ({ execute }) => execute('cont'))
     await records.goOn(machine)
@@ -79,12 +79,12 @@ export function createCheckpoints({
         const { status } = await execute<{ status: string }>('query-status')
         return status !== 'running'
       }).catch(() => undefined)
-      // One that is gone is met by whoever observes.
+      // A machine that is gone is found by the next observation.
       if (stood) await letGoOn(machine).catch(() => {})
       else if (stood === false) await records.goOn(machine, records.seenAt())
     },
 
-    /** Of one that a full disk has stopped: it is not counted until there is room, and then goes on. */
+    /** Lets a machine go on that a full disk has stopped, once there is room; until then its run time is not counted. */
     async goOnWithRoom(machine: SandboxMachine): Promise<void> {
       if (machine.record.state !== 'running') return
       const atFullDisk = await goOnWithRoom(machine.qemu.monitor, machine.qemu.folder)
@@ -96,13 +96,13 @@ export function createCheckpoints({
       await renew(await sessions.get(machine.qemu), clock.now())
     },
 
-    /** Of one that is not ended; paused already, nothing is done. */
+    /** Pauses a machine that has not ended; does nothing if it is paused already. */
     async pause(machine: SandboxMachine): Promise<void> {
       const { qemu, record } = machine
       if (record.state === 'paused') return
       try {
         await refuseWhenFull(dataFolder)
-        // Of a resume that was killed when it was as good as over: no longer what belongs to a state.
+        // Left by a resume that was killed shortly before its end: it belongs to no state any more.
         await rm(keptDisk(qemu), { force: true })
         const user = await users.of(qemu.id, qemu.folder)
         const { memoryMb } = record.sandbox!
@@ -120,7 +120,7 @@ export function createCheckpoints({
       await resources.stop(qemu)
     },
 
-    /** Of one that is not ended; where it runs already, nothing is done. */
+    /** Resumes a machine that has not ended; does nothing where it runs already. */
     async resume(machine: SandboxMachine): Promise<void> {
       const { qemu, record } = machine
       if (record.state === 'running') return

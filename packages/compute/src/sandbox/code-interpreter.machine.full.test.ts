@@ -16,7 +16,7 @@ const size = { vcpus: 0.25, memoryMb: 512, diskGb: 1, template: 'code-interprete
 const isRoot = process.getuid?.() === 0
 const PNG = /^iVBORw0KGgo/
 
-/** What no two may have in common, one in each line. */
+/** The values that no two sandboxes may share, one in each line. */
 const draws: Record<CodeLanguage, string> = {
   python: `import os, random, ssl, tempfile, uuid, numpy
 print(os.urandom(8).hex()); print(uuid.uuid4()); print(uuid.uuid1()); print(random.random()); print(random.getrandbits(64))

@@ -10,13 +10,13 @@ import {
 } from '../machine/command-line.ts'
 
 export interface SandboxGuestOptions {
-  /** Of this machine. */
+  /** The id of this machine. */
   id: string
   vcpus: number
   memoryMb: number
   accelerator: Accelerator
   network: GuestNetwork
-  /** What it boots; without, it waits for a state. */
+  /** The kernel that it boots; without one, it waits for a state. */
   boot?: {
     kernel: string
     initrd: string
@@ -64,7 +64,7 @@ export function sandboxArguments(options: SandboxGuestOptions): string[] {
     ],
     ['-device', 'virtio-blk-device,drive=root'],
     ['-netdev', networkBackend(options.network)],
-    // It has moved from nowhere: nobody has to be told where it is now.
+    // Not a migration, so QEMU need not announce the MAC address.
     ['-device', `virtio-net-device,netdev=net,mac=${macAddress(id)},guest_announce=off`],
     ['-device', 'virtio-serial-device'],
     ['-chardev', `socket,id=agent,path=${sandboxFiles.agent},server=on,wait=off`],
@@ -72,7 +72,7 @@ export function sandboxArguments(options: SandboxGuestOptions): string[] {
     ['-device', 'virtio-rng-device'],
     ['-chardev', `socket,id=monitor,path=${sandboxFiles.monitor},server=on,wait=off`],
     ['-mon', 'chardev=monitor,mode=control'],
-    // Of one that boots it is read when it fails; of others it would only grow.
+    // The log of a machine that boots is read when it fails; the logs of others would only grow.
     [
       '-chardev',
       boot ? `file,id=serial,path=${sandboxFiles.serialLog},append=on` : 'null,id=serial',
@@ -83,8 +83,8 @@ export function sandboxArguments(options: SandboxGuestOptions): string[] {
 }
 
 /**
- * What costs a lot under emulation and protects nothing there, or nobody but the owner of the whole machine, who may
- * turn it on: see decision 130.
+ * Options that turn off mitigations which cost much under emulation and protect nothing there, or only the owner of the
+ * whole machine, who may turn them on: see decision 130.
  */
 const CHEAP_EMULATION = [
   'mitigations=off',

@@ -10,7 +10,7 @@ export function sameSize(spec: SandboxSize, { vcpus, memoryMb, diskGb }: Sandbox
   )
 }
 
-/** What the host or a guest did not do is a failure of this sandbox. */
+/** Turns a failure of the host or of a guest into a failure of this sandbox. */
 export function asSandboxError(error: unknown): SandboxError {
   if (error instanceof SandboxError) return error
   const isFull = error instanceof DriverError && error.code === 'no_space'

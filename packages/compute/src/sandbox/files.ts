@@ -4,7 +4,7 @@ import { SandboxError } from '../ports/sandbox-runtime.ts'
 import { list, number, object } from './agent-answer.ts'
 import type { AgentSession } from './agent-session.ts'
 
-/** What the agent says about a file, or a folder of them. */
+/** The limit of the agent's words about a file, or a folder of files. */
 const LINE_BYTES = 16 * 1024 ** 2
 const TYPES = ['file', 'folder', 'link', 'other'] as const
 const EVENTS = ['created', 'written', 'removed', 'renamed', 'mode', 'overflow'] as const

@@ -22,7 +22,7 @@ export interface HostResourcesOptions {
   clockOptions: Promise<string[]>
 }
 
-/** What is around the machines of sandboxes on this host: users, groups, networks. */
+/** The resources around the machines of sandboxes on this host: users, groups, networks. */
 export function createHostResources(options: HostResourcesOptions) {
   const { users, groups, networks, jail } = options
 
@@ -47,7 +47,7 @@ export function createHostResources(options: HostResourcesOptions) {
     if (!isDeepStrictEqual(made, network)) await applyNetwork(qemu, network, joinedFiles)
   }
   const folderOf = async (qemu: Machine) => {
-    // First, as whoever finds it frees what was claimed for it.
+    // First, since whatever is claimed for a machine is freed by its folder.
     await makeFolder(qemu.folder, undefined)
     const user = await users.of(qemu.id, qemu.folder)
     await giveFolder(qemu.folder, user)
@@ -55,17 +55,20 @@ export function createHostResources(options: HostResourcesOptions) {
   }
 
   return {
-    /** Of a machine that runs. */
+    /** Applies the network of a machine that runs. */
     applyNetwork: (qemu: Machine, network: SandboxNetwork) =>
       applyNetwork(qemu, network, () => groups.files(qemu.id)),
 
-    /** Of a machine that ran while nobody was there: its resolver may have ended, or its rules have been cut short. */
+    /**
+     * Restores the network of a machine that ran while no service did: its resolver may have ended, or its rules have
+     * been cut short.
+     */
     async keepNetwork(qemu: Machine, network = closedNetwork): Promise<void> {
       if (namesAndPolicyOf(network).names && (await networks.isPossible()))
         await this.applyNetwork(qemu, network)
     },
 
-    /** What most are given: those that wait have it already, in which nothing runs but what we know. */
+    /** The network that most sandboxes get: waiting machines have it already, since only known programs run in them. */
     usualNetwork: async () => ((await networks.isPossible()) ? openNetwork : closedNetwork),
 
     host: async () => ({

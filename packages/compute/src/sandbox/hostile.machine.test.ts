@@ -8,7 +8,7 @@ import { makeSandboxSpec } from '../testing.ts'
 import type { Sandboxes } from './runtime.ts'
 import { folderOf, groupsOf, makeSandboxes, processesIn } from './testing.ts'
 
-/** What somebody does in a sandbox is felt by nobody but them. */
+/** A hostile sandbox harms only itself. */
 describe.skipIf(process.getuid?.() !== 0)('a hostile sandbox', { timeout: 4 * 60_000 }, () => {
   let sandboxes: Sandboxes & { dataFolder: string }
   let channel: SandboxChannel

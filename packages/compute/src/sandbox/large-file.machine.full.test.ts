@@ -9,7 +9,7 @@ const MIB = 1024 ** 2
 /** Nearly the most that a file may have. */
 const BYTES = 1_900 * MIB
 const LONG_MS = 30 * 60_000
-/** What a service may need more while a file goes through it. */
+/** The additional memory that a service may need while a file goes through it. */
 const MORE_MEMORY = 160 * MIB
 
 const spec = makeSandboxSpec({ vcpus: 1, memoryMb: 2048, diskGb: 4 })

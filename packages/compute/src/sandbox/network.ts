@@ -3,8 +3,8 @@ import { type FirewallRule, isNetwork, type NetworkPolicy } from '../ports/netwo
 import { checkNetwork, isDomain, type SandboxNetwork } from '../ports/sandbox-network.ts'
 
 /**
- * What a sandbox may reach, as rules of its machine: what is allowed comes first. Nobody reaches a sandbox. Rules by name
- * are there only where a name makes a difference, since they take a resolver. Throws `spec_invalid`.
+ * The rules of a sandbox's machine: allowed targets come first, and the sandbox is not reachable. Rules by name exist
+ * only where a name makes a difference, since they take a resolver. Throws `spec_invalid`.
  */
 export function namesAndPolicyOf(network: SandboxNetwork): { policy: NetworkPolicy; names?: NameRules } {
   checkNetwork(network)

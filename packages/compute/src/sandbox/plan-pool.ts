@@ -1,4 +1,4 @@
-/** What machines are told apart by before they are anybody's. */
+/** The properties that machines are told apart by before they are given to a customer. */
 export type ShapeKey = string
 
 export interface PoolDemand {
@@ -7,7 +7,7 @@ export interface PoolDemand {
   memoryMb: number
   /** When one was wanted lately, in milliseconds, the oldest first. */
   wantedAt: readonly number[]
-  /** Kept although nobody wanted any. */
+  /** Kept although none was wanted. */
   least: number
 }
 

@@ -2,18 +2,18 @@ import { type PoolDemand, planPool, type ShapeKey } from './plan-pool.ts'
 import type { SandboxMachine } from './records.ts'
 
 export interface PoolOptions {
-  /** Makes a machine that is nobody's, ready and paused. */
+  /** Makes a machine without an owner, ready and paused. */
   make(key: ShapeKey): Promise<SandboxMachine>
-  /** Removes one that nobody will have. */
+  /** Removes a machine that will not be given away. */
   remove(machine: SandboxMachine): Promise<void>
   memoryMbOf(key: ShapeKey): number
-  /** How much of the host's memory is promised to nobody: the pool has no other. */
+  /** The part of the host's memory that is promised to no machine: the pool has no other. */
   roomMb(): Promise<number>
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
-  /** Of all shapes together. 0: none are made. */
+  /** The most machines of all shapes together. 0: none are made. */
   most: number
-  /** Shapes of which one at least is there, also when nobody asks. */
+  /** Shapes of which at least one machine is kept, also without demand. */
   always?: readonly ShapeKey[]
 }
 
@@ -22,7 +22,10 @@ const MEMORY_MS = 30 * 60_000
 /** Older ones are made anew: what they have in common with others of their template, they shall not have for long. */
 const OLD_MS = 12 * 3_600_000
 
-/** Machines that began already, for whoever wants one next. They are made one after the other, when it is quiet. */
+/**
+ * Machines that are started in advance for the next customer. They are made one after the other, when the host is
+ * quiet.
+ */
 export function createPool({ make, remove, clock, log, most, always = [], ...host }: PoolOptions) {
   const ready = new Map<ShapeKey, { machine: SandboxMachine; since: number }[]>()
   const wanted = new Map<ShapeKey, number[]>(always.map((key) => [key, []]))
@@ -52,7 +55,7 @@ export function createPool({ make, remove, clock, log, most, always = [], ...hos
     return planPool(demands, { most, roomMb: await host.roomMb() })
   }
 
-  /** Those that are too many or too old: the oldest of each shape. */
+  /** Removes machines that are too many or too old: the oldest of each shape. */
   const shrink = async (planned: ReadonlyMap<ShapeKey, number>) => {
     const before = clock.now().getTime() - OLD_MS
     for (const [key, there] of ready) {
@@ -79,7 +82,7 @@ export function createPool({ make, remove, clock, log, most, always = [], ...hos
   }
 
   return {
-    /** One that is ready, when there is one; more of its kind are made afterwards. */
+    /** Returns a ready machine, when there is one; more of its kind are made afterwards. */
     take(key: ShapeKey): SandboxMachine | undefined {
       wanted.set(key, [...recent(key), clock.now().getTime()])
       return of(key).shift()?.machine
@@ -94,7 +97,7 @@ export function createPool({ make, remove, clock, log, most, always = [], ...hos
       return tending
     },
 
-    /** Machines that are nobody's now. */
+    /** The machines that belong to no customer now. */
     machines: () => [...ready.values()].flat().map(({ machine }) => machine),
 
     /** Removes them all. */

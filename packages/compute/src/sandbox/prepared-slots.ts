@@ -13,8 +13,8 @@ export interface PreparedSlotsOptions {
 const LATER_MS = 300
 
 /**
- * Folders and networks of machines to be: they are most of what a clone would wait for, and take next to nothing of the
- * host while nobody is in them.
+ * Prepared folders and networks: they are most of what a clone would wait for, and take next to nothing of the host
+ * while empty.
  */
 export function createPreparedSlots({ make, remove, log, most }: PreparedSlotsOptions) {
   const ready: Machine[] = []

@@ -14,7 +14,7 @@ export async function prime(
   await run(session, { command: "node -e 'console.log(1)'" }, '')
   await run(session, { language: 'python' }, first ?? 'print(1)')
   await run(session, { language: 'node' }, 'console.log(1)')
-  // Those that stood by are used up.
+  // Interpreters that stood by are used up.
   await session.call('warm', { languages: warm }, { timeoutMs: 30_000 })
 }
 

@@ -5,21 +5,21 @@ import type { SandboxObservation, SandboxSpec } from '../ports/sandbox-runtime.t
 import { sandboxMachineAt } from './sandbox-machine.ts'
 import type { SavedState } from './saved-state.ts'
 
-/** What is kept of a machine in its folder, beside its disk. */
+/** The record of a machine that lies in its folder beside the disk. */
 export interface SandboxMachineRecord {
-  /** Whose machine it is; undefined while it is nobody's. */
+  /** The sandbox that the machine belongs to; undefined while it belongs to none. */
   sandbox?: SandboxSpec
   state: 'running' | 'paused' | 'ended'
-  /** Of the runs that are over. */
+  /** Milliseconds of the runs that are over. */
   ranMs: number
-  /** Of this run, by the clock. */
+  /** The start of the current run, by the clock. */
   startedAt: number
-  /** Of this run. */
+  /** The process of the current run. */
   process?: ProcessIdentity
-  /** Of this run, when it stands still to be saved, by the clock: it does not run from then on. */
+  /** When the current run stands still to be saved, by the clock: its run time does not count from then on. */
   stillSince?: number
   reason?: string
-  /** What it was paused as. */
+  /** The state that it was paused in. */
   saved?: SavedState & { diskSha256: string }
 }
 
@@ -35,7 +35,7 @@ export interface SandboxMachine {
 }
 
 const SEEN_FILE = 'seen'
-/** How much of a run may be forgotten when nobody saw its end. */
+/** How much of a run may be forgotten when its end was not observed. */
 const SEEN_EVERY_MS = 2_000
 
 /** Every machine of this host, as its folder says and its process shows. */
@@ -51,7 +51,8 @@ export async function openRecords(folder: string, clock: { now(): Date }) {
     const qemu = sandboxMachineAt(folder, entry.name)
     const text = await readFile(qemu.recordFile, 'utf8').catch(() => undefined)
     const record = text === undefined ? undefined : (JSON.parse(text) as SandboxMachineRecord)
-    // What was begun and never finished, and what belongs to nobody, is removed by whoever opens.
+    // Machines that were begun and never finished, and those without an owner, are removed by the service that opens
+    // the folder.
     if (record?.sandbox) machines.set(entry.name, { qemu, record })
     else unfinished.push(entry.name)
   }
@@ -112,7 +113,7 @@ export async function openRecords(folder: string, clock: { now(): Date }) {
       return machine.record
     },
 
-    /** What was seen alive now was alive until now. */
+    /** Notes that every machine seen alive now was alive until now. */
     async markSeen(): Promise<void> {
       seenAt = clock.now().getTime()
       if (seenAt - seenWrittenAt < SEEN_EVERY_MS) return
@@ -139,7 +140,7 @@ export async function openRecords(folder: string, clock: { now(): Date }) {
 
 export type Records = Awaited<ReturnType<typeof openRecords>>
 
-/** Of a process that runs; undefined when it does not. */
+/** The identity of a running process; undefined when it does not run. */
 export async function identityOf(pid: number): Promise<ProcessIdentity | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   if (stat === undefined) return undefined

@@ -2,13 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { macAddress } from '../machine/command-line.ts'
 import type { AgentSession } from './agent-session.ts'
 
-/** Of randomness, as much as the kernel of a machine takes at once. */
+/** The randomness that the kernel of a machine takes at once. */
 const SEED_BYTES = 64
 
-/** What makes a machine one of its own, or one of now. */
+/** The values that make a machine unique, and current. */
 export interface Identity {
   hostname: string
-  /** Of whose hardware address it is. */
+  /** The id that its hardware address follows from. */
   machineId: string
   env: Record<string, string>
 }

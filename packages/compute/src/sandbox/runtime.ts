@@ -44,7 +44,7 @@ export interface SandboxesOptions {
   cacheFolder: string
   /** Needed when the caller is root: who runs templates. Sandboxes are run by users of their own. */
   user: RunAs | undefined
-  /** Of sandboxes. Default: `defaultUserIds`. */
+  /** The user ids of sandboxes. Default: `defaultUserIds`. */
   userIds?: UserIds
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
@@ -52,7 +52,7 @@ export interface SandboxesOptions {
   acceleration(): Promise<Verdict>
   /** Default: such as this host makes. */
   networks?: MachineNetworks
-  /** What no sandbox may reach. Default: `defaultEgress`. */
+  /** The targets that no sandbox may reach. Default: `defaultEgress`. */
   egress?: EgressPolicy
   /** The control group that holds those of sandboxes. Default: `DEFAULT_PARENT`. */
   controlGroup?: string

@@ -21,7 +21,7 @@ import { firstSession } from './template.ts'
  * own.
  */
 
-/** What QEMU runs within. */
+/** The surroundings that QEMU runs within. */
 export type Around = Pick<
   StartOptions,
   'accelerator' | 'clockOptions' | 'network' | 'within' | 'limits' | 'user' | 'jail'
@@ -37,7 +37,7 @@ export function sandboxMachineAt(folder: string, id: string): Machine {
   return { ...qemu, monitor: file(sandboxFiles.monitor), agent: file(sandboxFiles.agent) }
 }
 
-/** What began: its process, and the line to its agent. */
+/** The process of a started machine, and the session with its agent. */
 export interface Started {
   pid: number
   session: AgentSession

@@ -155,7 +155,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
     if (performance.now() > end) throw new Error('It did not come true')
 }
 
-/** What no two sandboxes may have in common, one in each line. */
+/** The values that no two sandboxes may share, one in each line. */
 const PYTHON = `import os, random, uuid, secrets
 print(os.urandom(8).hex()); print(uuid.uuid4()); print(random.random()); print(secrets.token_hex(8)); print(uuid.uuid1().node)`
 const NODE = `const c = require('node:crypto')

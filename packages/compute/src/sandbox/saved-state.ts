@@ -22,7 +22,7 @@ const SOCKET = 'state.sock'
 const PATIENCE_MS = 60_000
 const POLL_MS = 10
 const MIB = 1024 ** 2
-/** What a state is beside memory. */
+/** The size of a state beside memory. */
 const DEVICES_MB = 64
 
 /**

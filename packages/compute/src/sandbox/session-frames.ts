@@ -60,7 +60,7 @@ export function encodeMessage(type: number, stream: number, head: object, body: 
   return Buffer.concat(frames)
 }
 
-/** Throws when it is none. */
+/** Throws for bytes that are no message. */
 export function decodeMessage(payload: Buffer): Message {
   const length = payload.readUInt32LE(0)
   const head = JSON.parse(payload.toString('utf8', 4, 4 + length)) as unknown
@@ -68,14 +68,17 @@ export function decodeMessage(payload: Buffer): Message {
   return { head: head as Message['head'], body: payload.subarray(4 + length) }
 }
 
-/** What ends a half-written frame of before, so that the next one is seen. */
+/** Bytes that end a half-written previous frame, so that the next one is recognised. */
 export const filler = () => Buffer.alloc(PAYLOAD_BYTES + HEADER_BYTES)
 
 /** Finds frames in what is read. */
 export class FrameReader {
   #buffer: Buffer = Buffer.alloc(0)
 
-  /** The next whole frame. `broken`: what comes is none; `skip` looks for the next. Undefined: it takes more bytes. */
+  /**
+   * The next whole frame. `broken`: the bytes are none, and `skip` looks for the next. Undefined: more bytes are
+   * needed.
+   */
   next(): Frame | 'broken' | undefined {
     const buffer = this.#buffer
     if (buffer.length < HEADER_BYTES) return undefined

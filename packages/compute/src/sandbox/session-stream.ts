@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream'
 import { FrameType, PAYLOAD_BYTES } from './session-frames.ts'
 
-/** What either end may send before the other has taken something. */
+/** The bytes that either end may send before the other has taken some. */
 export const WINDOW = 256 * 1024
 
 export interface SessionStreamOptions {
@@ -23,7 +23,7 @@ export class SessionStream extends Duplex {
   constructor(options: SessionStreamOptions) {
     super({ allowHalfOpen: true, readableHighWaterMark: WINDOW, writableHighWaterMark: WINDOW })
     this.#options = options
-    // Whoever has it may have no interest in errors after its end.
+    // The holder of the stream may ignore errors after its end.
     this.on('error', () => {})
   }
 
@@ -54,7 +54,7 @@ export class SessionStream extends Duplex {
     return chunk
   }
 
-  /** What was read by now may be sent again. */
+  /** Lets the other end send again as much as was read by now. */
   #grant(): void {
     const more = WINDOW - this.#granted - this.readableLength
     if (more < WINDOW / 2 || this.#hasEnded) return

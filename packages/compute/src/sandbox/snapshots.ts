@@ -4,7 +4,7 @@ import { SandboxError, type SandboxSize, type SandboxSnapshot } from '../ports/s
 import { isSnapshotId } from '../ports/sandbox-spec.ts'
 import { type SavedState, sumOf } from './saved-state.ts'
 
-/** What a machine was at one moment: the state of its memory and devices, and its disk, with their sums. */
+/** The state of a machine at one moment: its memory and devices, and its disk, with their sums. */
 export interface KeptSnapshot {
   size: SandboxSize
   state: SavedState

@@ -37,13 +37,13 @@ import { buildSandboxTemplate, type SandboxShape, sandboxTemplateKey } from './t
 
 export interface MachineStarterOptions {
   dataFolder: string
-  /** Of the machines. */
+  /** The folder of the machines. */
   folder: string
   images: ImageStore
   resources: HostResources
   sessions: AgentSessions
   snapshots: Snapshots
-  /** Who runs templates. */
+  /** The user who runs templates. */
   user: RunAs | undefined
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
@@ -51,13 +51,13 @@ export interface MachineStarterOptions {
   pool: PoolWish
 }
 
-/** Sandboxes that wait, begun already, for somebody who wants one. */
+/** Sandboxes that are started in advance and wait for a customer. */
 export interface PoolWish {
   /** So many of all kinds together. */
   most: number
-  /** Of these there is one also when nobody asks. */
+  /** Kinds of which there is always one, also without demand. */
   always?: readonly (SandboxSize & { template: string })[]
-  /** How much of the host's memory is promised to nobody, in MB. Default: there is enough. */
+  /** The part of the host's memory that is promised to no machine, in MB. Default: there is enough. */
   roomMb?: () => Promise<number>
 }
 
@@ -70,7 +70,7 @@ const CLONES_AT_MOST = 2_000
 /** Made in advance for a rush. */
 const MOST_SLOTS = 4
 
-/** How machines of sandboxes begin: each way leaves one that runs and is nobody's yet, or nothing. */
+/** The ways in which machines of sandboxes start: each leaves one that runs without an owner, or nothing. */
 export function createMachineStarter(options: MachineStarterOptions) {
   const { dataFolder, folder, images, resources, sessions, snapshots, user, clock, log } = options
   const baseImages = join(dataFolder, 'base-images')
@@ -106,7 +106,7 @@ export function createMachineStarter(options: MachineStarterOptions) {
     const image = await images.get(found.image).catch((error: DriverError) => {
       throw new SandboxError('template_not_ready', error.message, { cause: error })
     })
-    // What can be written comes beside what is there.
+    // The space for writing comes beside the image.
     const imageGb = await sizeOf(image)
     return {
       ...found,
@@ -132,12 +132,12 @@ export function createMachineStarter(options: MachineStarterOptions) {
     },
   })
 
-  /** Of a rush, some are there soon rather than all late: a clone in the making keeps a processor busy. */
+  /** In a rush some are ready soon rather than all late: a clone in the making keeps a processor busy. */
   const making = pLimit(availableParallelism())
   const cloneOf = (shape: SandboxShape, qemu: Machine, size: SandboxSize, around: Around) =>
     making(() => templates.clone(shape, (template) => startAsClone(qemu, size, template, around)))
 
-  /** Makes a machine that is nobody's yet, in one of the ways; of one that fails nothing is left. */
+  /** Starts a machine without an owner, in one of the ways; one that fails leaves nothing. */
   const begin = async (
     size: SandboxSize,
     network: SandboxSpec['network'],
@@ -173,7 +173,7 @@ export function createMachineStarter(options: MachineStarterOptions) {
     })
   }
 
-  /** As a clone, or not at all: one that was booted is slow for whoever gets it. */
+  /** As a clone, or not at all: a machine that was booted would be slow for its customer. */
   const beginWarm = async (name: string, size: SandboxSize) => {
     const shape = await shapeOf(name, size)
     return begin(

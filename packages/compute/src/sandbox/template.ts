@@ -14,7 +14,7 @@ import { sandboxArguments, sandboxFiles } from './command-line.ts'
 import { prime } from './prime.ts'
 import { renew } from './renew.ts'
 
-/** What a template and its clones have in common. */
+/** The properties that a template and its clones have in common. */
 export interface SandboxShape extends SandboxSize {
   image: BuiltImage
   warm: CodeLanguage[]

@@ -6,7 +6,7 @@ import { isToken } from './token.ts'
 
 /** A row that is read together with the token: a select of one row by the identifier `$3`. */
 export interface RowWanted {
-  /** Of the prepared statement. */
+  /** The name of the prepared statement. */
   name: string
   select: string
   id: string
@@ -14,7 +14,7 @@ export interface RowWanted {
 
 export interface Authenticated {
   caller: Caller
-  /** As JSON of the wanted row; undefined when there is none. */
+  /** The wanted row as JSON; undefined when there is none. */
   row: Record<string, unknown> | undefined
 }
 
@@ -43,11 +43,9 @@ left join low_balance low on low.account_id = t.account_id
 where t.revoked_at is null and t.expires_at > $2`
 
 /**
- * Who presents this token; undefined when it is unknown, expired or revoked.
- *
- * What the request is about comes in the same round trip, and both come as JSON: a request that only reads
- * is then one statement, whose answer costs the driver a third of what the columns one by one do
- * (`npm run bench:read`).
+ * The caller who presents this token; undefined when it is unknown, expired or revoked. The resource of the request
+ * comes in the same round trip, and both come as JSON: a request that only reads is then one statement, whose answer
+ * costs the driver a third of what the columns one by one do (`npm run bench:read`).
  */
 export async function authenticate(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

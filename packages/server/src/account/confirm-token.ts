@@ -3,7 +3,7 @@ import { isOfLogin } from './may-manage.ts'
 import { lockOwnToken } from './own-token.ts'
 import { leaveUmbrella, tokenById, tokenView } from './token-store.ts'
 
-/** What stands below the umbrella cannot lift it: only a token of a later login can. */
+/** A token below the umbrella cannot lift it: only a token of a later login can. */
 export const confirmToken: Handler<'confirmToken'> = async ({ input, caller, db, services, fail }) => {
   const now = services.clock.now()
   const own = await lockOwnToken(db, caller, now)

@@ -8,14 +8,14 @@ import { makeToken } from './token.ts'
 import { enterUmbrella, insertToken, lockTokens, setBudget } from './token-store.ts'
 
 /**
- * Whoever registered with this address had not proven that the mailbox is theirs; whoever holds the code has. A password
- * that was set before is no longer good, and the tokens from before share what is on the balance now until the owner
- * confirms them. Does nothing but for the first proof.
+ * Proves the mailbox of an account: whoever registered with this address had not proven that it is theirs, and the
+ * holder of the code has. A password that was set before is no longer good, and the earlier tokens share the present
+ * balance until the owner confirms them. Does nothing but for the first proof.
  */
 export async function proveMailbox(tx: Transaction, services: Services, account: AccountRow): Promise<void> {
   const { clock, newId, random } = services
   const now = clock.now()
-  // Held by whoever makes, refreshes or ends a token, and whoever spends: all of them come before or after.
+  // The lock of every call that makes, refreshes or ends a token, or spends: all of them come before or after.
   const { available } = await lockBalance(tx, account.id)
   await lockTokens(tx, account.id)
   if (!(await markEmailVerified(tx, account.id, now))) return
@@ -25,7 +25,7 @@ export async function proveMailbox(tx: Transaction, services: Services, account:
   await insertToken(tx, {
     id: umbrella,
     accountId: account.id,
-    // Nobody learns it.
+    // A token that is told to no client.
     text: makeToken(random),
     scopes: [],
     authenticatedAt: now,

@@ -4,7 +4,7 @@ import type { Services } from '../platform/services.ts'
 
 const KEPT_MS = 90 * 86_400_000
 
-/** Remembers that somebody logged in to an account from there. */
+/** Remembers that a client logged in to an account from there. */
 export async function rememberClient(
   tx: Transaction,
   services: Services,
@@ -18,7 +18,7 @@ export async function rememberClient(
   )
 }
 
-/** Whether somebody logged in to an account from there in the last 90 days. */
+/** Whether a client logged in to an account from there in the last 90 days. */
 export async function isKnownClient(
   db: Queryable,
   services: Services,

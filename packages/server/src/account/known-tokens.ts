@@ -3,10 +3,10 @@ import { sha256 } from '../platform/sealer.ts'
 /** Forgotten, all at once, beyond this many: what is forgotten is looked up as an unknown one is. */
 const MOST = 50_000
 
-/** Which tokens were good when they were looked up last, so that those that nobody has wait for each other alone. */
+/** The tokens that were good when they were looked up last, so that unknown tokens wait only for each other. */
 export interface KnownTokens {
   /**
-   * Looks a token up. While that is done for one that is not known, whoever else presents it waits, and finds it known.
+   * Looks a token up. While an unknown one is looked up, other requests with it wait, and then find it known.
    * @param look answers undefined when the token is not good
    */
   lookUp<T>(token: string, look: (isKnown: boolean) => Promise<T | undefined>): Promise<T | undefined>

@@ -69,7 +69,7 @@ describe('codesToTry', () => {
   })
 })
 
-/** A mailbox and those who ask and try, as the handlers do it, with nobody but the policy to stop them. */
+/** A mailbox with the requests and tries of clients, as the handlers make them, limited by the policy alone. */
 function mailbox() {
   interface Sent {
     id: bigint
@@ -145,7 +145,7 @@ const ADDRESSES = 1000
 const A_MINUTE = ADDRESSES / 10
 const address = (index: number) => `attacker ${index % ADDRESSES}`
 
-/** What the attacker does in a minute, before anybody else. */
+/** The attacker's tries in a minute, before any other client. */
 const attacks: Record<string, (box: Box, now: number, minute: number) => void> = {
   'asks for all there is and burns it': (box, now, minute) => {
     for (let index = 0; index < 6; index++) box.request(address(index), now)

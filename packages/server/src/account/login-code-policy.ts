@@ -1,7 +1,7 @@
 /*
- * Who may be sent a login code, what it looks like, and which codes a try is compared with. The aims: no stranger shuts
- * the owner of a mailbox out, and all strangers together have less than 1 chance in 10,000 a day. Pure; the sums are in
- * docs/decisions/0168-strangers-and-logins.md.
+ * The policy of login codes: who may be sent one, its form, and which codes a try is compared with. The aims: no
+ * stranger shuts the owner of a mailbox out, and all strangers together have less than 1 chance in 10,000 a day. Pure;
+ * the sums are in docs/decisions/0168-strangers-and-logins.md.
  */
 
 export const CODE_LIFETIME_MS = 600_000
@@ -19,7 +19,7 @@ const TRIES = 5
 /** Codes that others than the client that asked may try: the newest. */
 const OPEN_TO_ALL = 3
 
-/** What happened with a mailbox in the last 24 hours. */
+/** The events of a mailbox in the last 24 hours. */
 export interface CodeHistory {
   /** When each code was sent. */
   sent: Date[]
@@ -45,10 +45,10 @@ export interface LiveCode {
   isLong: boolean
   /** Whether the client that tries now asked for it. */
   isOwn: boolean
-  /** Of six digits: tries of all strangers, and of the client that asked. */
+  /** For six digits: tries of all strangers, and of the client that asked. */
   tries: number
   ownTries: number
-  /** Of twelve characters: tries of the client that tries now. */
+  /** For twelve characters: tries of the client that tries now. */
   clientTries: number
 }
 

@@ -35,7 +35,7 @@ export async function insertCode(
   return rows[0]!.id
 }
 
-/** Forgets a code that nobody was sent: it counts for no limit. */
+/** Forgets a code that was not sent: it counts for no limit. */
 export async function deleteCode(db: Queryable, id: bigint): Promise<void> {
   await db.query('delete from login_code where id = $1', [id])
 }

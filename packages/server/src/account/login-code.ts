@@ -5,7 +5,7 @@ import type { Random, Services } from '../platform/services.ts'
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const LONG = 12
 
-/** Six digits, or twelve characters: 60 bits, which nobody guesses. Each code is as likely as any other. */
+/** Six digits, or twelve characters: 60 bits, which cannot be guessed. Each code is as likely as any other. */
 export function makeCode(random: Random, kind: 'short' | 'long'): string {
   if (kind === 'long') return [...random.bytes(LONG)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('')
   for (;;) {
@@ -18,7 +18,7 @@ export function makeCode(random: Random, kind: 'short' | 'long'): string {
 export const writtenCode = (code: string) =>
   code.length === LONG ? code.replace(/(.{4})(?=.)/g, '$1-') : code
 
-/** A code as it was made, from what somebody typed. */
+/** The code in a text as a person typed it. */
 const readCode = (text: string) =>
   text.replace(/[\s-]/g, '').toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1')
 

@@ -19,7 +19,7 @@ const register = async (email: string) =>
   (await service.ask('POST', '/auth/register', { body: { email, password } })).body
 const login = (email: string, given = password, address = '127.0.0.1') =>
   service.ask('POST', '/auth/login', { body: { email, password: given }, address })
-/** What does not differ from request to request. */
+/** The part of an answer that does not differ from request to request. */
 const sameOf = ({ status, body: { request_id: _id, ...body } }: Awaited<ReturnType<typeof login>>) => ({
   status,
   body,

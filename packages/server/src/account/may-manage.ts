@@ -1,6 +1,6 @@
 import type { TokenRow } from './token-store.ts'
 
-/** Of a login, a registration or a code: above every other token of the account. */
+/** Whether a token comes from a login, a registration or a code: it stands above every other token of the account. */
 export const isOfLogin = ({ lineage }: Pick<TokenRow, 'lineage'>) => lineage.length === 1
 
 /** Whether a token may see and end another one of its account: itself and those below it. */

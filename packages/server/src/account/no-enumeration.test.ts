@@ -8,9 +8,8 @@ import { type Reply, startTestService, type TestService } from '../process/testi
 import { recordFailure } from './failed-login-store.ts'
 
 /*
- * Nobody learns which accounts exist: not from text and status, and not from the time that an answer takes. Time itself
- * is not measured, for it depends on what else the machine does; what takes it is counted: key derivations and
- * statements.
+ * Answers must not tell which accounts exist: neither by text and status, nor by the time that they take. Time itself
+ * is not measured, for it depends on the load of the machine; what takes it is counted: key derivations and statements.
  */
 
 let derivations = 0
@@ -46,7 +45,7 @@ afterAll(() => {
   return service.close()
 })
 
-/** What an answer says and what it took: key derivations, statements, mails. */
+/** The content of an answer and its cost: key derivations, statements, mails. */
 async function workOf(path: string, body: object) {
   const statements: string[] = []
   const { query } = pg.Client.prototype

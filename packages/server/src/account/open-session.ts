@@ -8,7 +8,7 @@ import { rememberClient } from './known-client-store.ts'
 import { makeToken } from './token.ts'
 import { insertToken } from './token-store.ts'
 
-/** Of the token of a login. */
+/** The lifetime of the token of a login. */
 export const SESSION_MS = 365 * 86_400_000
 
 /**

@@ -4,8 +4,8 @@ import { OperationError } from '../platform/errors.ts'
 import { lockTokens, type TokenRow, tokenById } from './token-store.ts'
 
 /**
- * The token of a call as it is now, and no token of the account changes until the transaction ends: since it was
- * authenticated it may have been revoked, or the mailbox proven by somebody else.
+ * The current token of a call; no token of the account changes until the transaction ends. Since it was authenticated
+ * it may have been revoked, or the mailbox proven by another client.
  * @throws OperationError `unauthorized`
  */
 export async function lockOwnToken(tx: Transaction, caller: Caller, now: Date): Promise<TokenRow> {

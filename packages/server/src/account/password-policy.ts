@@ -2,7 +2,7 @@
 export const WRONG_PER_HOUR = 10
 
 /**
- * What a login by password is answered.
+ * The verdict on a login by password.
  * @param wrong passwords in the last hour: `own` of the client, `strangers` of all clients that were not known
  * @param isKnown whether this client has logged in to the account before
  * @returns `blocked` also for the right password, so that more guesses tell nothing

@@ -21,8 +21,8 @@ export async function hashPassword(password: string, random: Random): Promise<st
 }
 
 /**
- * Whether the password is the one of the hash. Without a hash it takes the same time and says no, so that
- * nobody learns from the clock which accounts exist.
+ * Whether the password is the one of the hash. Without a hash it takes the same time and says no, so that the clock
+ * does not tell which accounts exist.
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   const [, log2N, r, p, salt = '', key = ''] = (hash ?? `scrypt$17$8$1$${'A'.repeat(22)}==$`).split('$')

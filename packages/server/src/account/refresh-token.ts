@@ -12,7 +12,7 @@ export const refreshToken: Handler<'refreshToken'> = async ({ caller, db, servic
   const { clock, random } = services
   const now = clock.now()
   const token = await lockOwnToken(db, caller, now)
-  // One that is limited cannot give itself more time.
+  // A token with an end cannot give itself more time.
   const expiresAt = isOfLogin(token) ? new Date(now.getTime() + SESSION_MS) : token.expires_at
   const text = makeToken(random)
   const oldUntil = new Date(Math.min(now.getTime() + OLD_TEXT_MS, token.expires_at.getTime()))

@@ -65,7 +65,7 @@ const mailOf = ({ config }: Services, to: string, code: string) => ({
   text: `Your login code is ${code}\n\nIt is good for 10 minutes and one login at ${config.publicUrl}.\nIf you did not ask for it, ignore this mail: nobody can log in without it.\n`,
 })
 
-/** What happened with a mailbox in a day. Two requests at the same moment count one after the other. */
+/** The events of a mailbox in a day. Two requests at the same moment count one after the other. */
 async function historyOf(tx: Transaction, email: string, now: Date) {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`login-code:${email}`])
   const since = new Date(now.getTime() - DAY_MS)

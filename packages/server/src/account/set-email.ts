@@ -16,7 +16,7 @@ export const setEmail: Handler<'setEmail'> = async ({ input, caller, client, db,
   const { email } = verdict
   if (!(await checkLoginCode(db, services, { email, code: input.code, client })))
     throw fail('invalid_code', 'The code is wrong, used or expired', { keepEffects: true })
-  // Said only to whoever can read the mailbox. The code is used up.
+  // Told only to a client that can read the mailbox. The code is used up.
   const isTaken = (await accountByEmail(db, email)) || !(await setProvenEmail(db, own.id, email, now))
   if (isTaken)
     throw fail('email_taken', 'There is an account with this e-mail address; accounts are not merged', {

@@ -6,7 +6,7 @@ import type { Services } from '../platform/services.ts'
 const LIFETIME_MS = 300_000
 const STATEMENT = 'Log in to your account. This moves no money.'
 
-/** Who is asked to sign, and until when that is good. */
+/** The wallet that is asked to sign, and until when that is good. */
 export interface WalletMessage {
   address: Address
   chainId: number

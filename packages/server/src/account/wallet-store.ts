@@ -13,7 +13,7 @@ export async function accountOfWallet(
   return rows[0]?.account_id
 }
 
-/** Lets nobody else make an account for this wallet until the transaction ends. */
+/** Keeps other calls from creating an account for this wallet until the transaction ends. */
 export async function lockWallet(tx: Transaction, { address, chainId }: Wallet): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('wallet ' || $1, $2))`, [
     address.toLowerCase(),

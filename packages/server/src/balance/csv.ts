@@ -1,4 +1,4 @@
-/** A value of ours as it is, or text that somebody wrote. */
+/** A value of ours as it is, or text that a customer wrote. */
 export type Cell = string | { text: string }
 
 /**

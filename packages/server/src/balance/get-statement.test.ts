@@ -24,7 +24,7 @@ const charge = (accountId: string, amount: bigint, description: string) =>
   )
 const statement = (token: string, query = '', accept = 'application/json') =>
   service.ask('GET', `/balance/statement${query}`, { token, headers: { accept } })
-/** Of each line. */
+/** One column of each line. */
 const column = (csv: string, index: number) =>
   csv
     .split('\r\n')

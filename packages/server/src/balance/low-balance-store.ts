@@ -26,7 +26,7 @@ export async function toldOf(db: Queryable, accountId: string): Promise<LowBalan
   return (await db.query<LowBalanceRow>(`${TOLD} where low.account_id = $1`, [accountId])).rows[0]
 }
 
-/** What can be spent and what is owed by each of these accounts, in micro-USD. */
+/** The amounts that can be spent and that are owed by each of these accounts, in micro-USD. */
 export async function balancesOf(db: Queryable, accountIds: string[]) {
   const { rows } = await db.query<{ account_id: string; available: bigint; owed: bigint }>(
     'select account_id, available, -owed as owed from customer_balance where account_id = any($1)',

@@ -1,4 +1,4 @@
-/** What an account was told, and what of it is known now. */
+/** The notices that an account had, and its present figures. */
 export interface Outlook {
   /** The shortest threshold that it was told for, in hours. */
   told: number | undefined
@@ -28,7 +28,7 @@ export const thresholdOf = (
   return thresholds.filter((hours) => left <= hours * HOUR_MS).toSorted((a, b) => a - b)[0]
 }
 
-/** What is to be told of a balance, once for each crossing of a threshold. Pure. */
+/** The notices that a balance calls for, once for each crossing of a threshold. Pure. */
 export function planLowBalance(
   { told, rearmed, runsOutAt }: Outlook,
   thresholds: readonly number[],

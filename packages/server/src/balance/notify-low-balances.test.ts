@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const HOUR_MS = 3_600_000
-/** Of the plan that is ordered, micro-USD an hour. */
+/** The price of the plan that is ordered, micro-USD an hour. */
 const HOURLY = 4_500n
 const inHours = (hours: number) => new Date(service.clock.now().getTime() + hours * HOUR_MS).toISOString()
 

@@ -14,7 +14,7 @@ export interface LineRow {
   /** The spendable balance after it and all lines before it. */
   balance: bigint
   created_at: Date
-  /** Of usage. */
+  /** The tariff of usage. */
   tariff: string | null
   ran_ms: bigint | null
 }
@@ -24,7 +24,7 @@ const TRANSACTIONS = `
     null::text as tariff, null::bigint as ran_ms
   from ledger_transaction where account_id = $1 and kind <> 'usage'`
 
-/** What is held for a sandbox counts to its newest day, so that all lines together are the balance. */
+/** The holds of a sandbox count to its newest day, so that all lines together are the balance. */
 const DAYS = `
   select day.id, day.position, 'usage' as kind, null::text as description, day.sandbox_id as reference,
     -cost.charged - cost.held as amount, cost.held as held_change, day.begun_at as created_at, sandbox.tariff,
@@ -46,7 +46,7 @@ interface Range {
   limit: number
   /** The line before the first; in the order of the range. */
   after?: string | undefined
-  /** Of the moments at which lines begin: the first, and the first that is not meant. */
+  /** The range of moments at which lines begin: the first, and the first that is excluded. */
   from?: Date
   to?: Date
 }
@@ -95,7 +95,7 @@ export async function balanceBefore(db: Queryable, accountId: string, at: Date):
   return rows[0]!.balance
 }
 
-/** What a line says it is for. */
+/** The purpose that a line states. */
 export function describeLine({ description, reference, tariff, ran_ms }: LineRow): string {
   return description ?? `Sandbox ${reference} (${tariff}), ${duration(Number(ran_ms))}`
 }

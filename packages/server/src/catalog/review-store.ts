@@ -40,7 +40,10 @@ export async function insertReview(
   return rowCount === 1
 }
 
-/** Shows a review, or keeps it from being shown; an earlier decision is replaced. @returns false when there is none */
+/**
+ * Shows a review, or hides it; an earlier decision is replaced.
+ * @returns false when there is none
+ */
 export async function decideReview(
   db: Queryable,
   id: string,

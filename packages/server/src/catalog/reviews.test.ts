@@ -13,7 +13,7 @@ const listed = async () => (await service.ask('GET', '/reviews')).body
 const approve = (id: string) =>
   reviewApprove.run({ db: async () => service.services.db, clock: service.clock } as never, [id], {})
 
-/** Whoever has a VPS that was delivered and charged. */
+/** A customer with a VPS that was delivered and charged. */
 async function buyer(): Promise<string> {
   const { token } = await service.customer(10_000_000n)
   await service.ask('POST', '/orders', { token, body: { product: 'nano', os_id: 1 } })

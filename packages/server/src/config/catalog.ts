@@ -18,7 +18,7 @@ const CatalogPlan = z.strictObject({
   memory_mb: z.number().int().min(512),
   disk_gb: z.number().int().min(3),
   transfer_gb: z.number().int().min(1),
-  /** Of one machine, at the same time. */
+  /** The number for one machine, at the same time. */
   snapshots: z.number().int().min(0).max(100).default(2),
   /** Per month. */
   price: Price,
@@ -42,7 +42,7 @@ export interface Catalog {
   plans: CatalogPlan[]
 }
 
-/** What can be sold here: without addresses to give, no plan that comes with one. */
+/** The plans that can be sold here: without addresses to give, none that comes with one. */
 export const sellable = (catalog: Catalog, hosts: { addressPool: unknown[] }[]): Catalog => ({
   ...catalog,
   plans: catalog.plans.filter(

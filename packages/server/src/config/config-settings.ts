@@ -13,7 +13,7 @@ export interface Setting<T = unknown> {
   schema: z.ZodType<T, string>
   /** As the operator would write it. Without one, the setting has no value unless it is set. */
   default?: string
-  /** What stands in the documentation when the value without a setting depends on other things. */
+  /** The text of the documentation when the value without a setting depends on other things. */
   otherwise?: string
   /** Never shown in an error or a log. */
   secret?: true

@@ -70,7 +70,7 @@ export const portRange = value(
   },
 )
 
-/** `2000000000-2000065535`: users without a name, which nobody else has. */
+/** `2000000000-2000065535`: users without a name, which no other program has. */
 export const userIds = value(
   'two numbers of users from 1000 up, such as 2000000000-2000065535',
   (text): { from: number; to: number } | undefined => {
@@ -233,7 +233,7 @@ export const wholeDollarsOrNone = value('whole US dollars, from 0 to 1000000', (
   return dollars === undefined ? undefined : BigInt(dollars) * MICRO_USD
 })
 
-/** Of an account of Ethereum (secp256k1), with or without 0x. */
+/** The private key of an account of Ethereum (secp256k1), with or without 0x. */
 export const privateKey = value('64 hexadecimal digits, as from: openssl rand -hex 32', (text) => {
   const key = `0x${text.replace(/^0x/, '')}` as const
   try {

@@ -8,7 +8,7 @@ import { HIGHEST_PORT, type Rate } from './config-values.ts'
 type Value<S> = S extends Setting<infer T> ? (S extends { default: string } ? T : T | undefined) : never
 type Declared = { [Field in keyof typeof settings]: Value<(typeof settings)[Field]> }
 
-/** What derives from other things when it is not set, and so is always there. */
+/** Settings that derive from others when they are not set, and so always have a value. */
 type Derived = 'metricsPort' | 'publicUrl' | 'publicIp' | 'dataFolder' | 'cacheFolder' | 'mailFrom'
 
 export type RateClassName = keyof typeof rateClasses
@@ -20,7 +20,7 @@ export type Config = Omit<Declared, Derived> & {
   rates: Record<RateClassName, Rate>
   /** The file that settings were read from. */
   configFile: string | undefined
-  /** What is odd but no reason to stop, for the log. */
+  /** Oddities that are no reason to stop, for the log. */
   warnings: string[]
 }
 
@@ -105,7 +105,7 @@ export function loadConfig(
 
   const values = readAll(settings) as Declared
   const rates = readAll(rateSettings) as Config['rates']
-  // What is missing is told apart from what is there and wrong, which was told already.
+  // A missing setting is told apart from a wrong one, which was reported already.
   const isSet = (setting: Setting) => texts[setting.name] !== undefined
   const chainsText = values.chainsFile && readFile(pathOf(settings.chainsFile)!)
   problems.push(
@@ -264,7 +264,7 @@ function demoProblems(values: Declared, isSet: (setting: Setting) => boolean): C
   return problems
 }
 
-/** What is of no use without another setting. */
+/** Settings that are of no use without another one. */
 function networkProblems(values: Declared): ConfigProblem[] {
   const pairs = [
     ['addressGateway', 'addressBridge'],

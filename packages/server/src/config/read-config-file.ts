@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The text of a file of settings, undefined when there is none: what `loadConfig` reads with outside of tests. */
+/** The text of a file of settings, undefined when there is none: `loadConfig` reads with it outside of tests. */
 export function readConfigFile(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')

@@ -1,19 +1,17 @@
 import { join } from 'node:path'
 
 /**
- * What lies where in the data folder. Run by root, the folder is root's with mode 0711, so that programs that run as the
- * service user reach what is theirs and cannot list the rest; otherwise it is the caller's, mode 0700.
- *
- * Every program that outlives the service holds the lock of its pid file for life (see `startDetached`): that is how
- * the next start finds it, and how `npm run stop` ends it. The file is `run/<kind>/<name>.pid`, or lies in the
- * machine's own folder.
+ * The layout of the data folder. Run by root, the folder is root's with mode 0711, so that programs that run as the
+ * service user reach their files and cannot list the rest; otherwise it is the caller's, mode 0700. Every program that
+ * outlives the service holds the lock of its pid file for life (see `startDetached`): that is how the next start finds
+ * it, and how `npm run stop` ends it. The file is `run/<kind>/<name>.pid`, or lies in the machine's own folder.
  */
 export const dataLayout = (dataFolder: string) => ({
   /** Which profile the folder belongs to. */
   profile: join(dataFolder, 'profile'),
   /** Secrets made here, one file each; 0700. */
   secrets: join(dataFolder, 'secrets'),
-  /** What the database knows the folder by; no secret, but backed up with them. */
+  /** The id by which the database knows the folder; no secret, but backed up with them. */
   id: join(dataFolder, 'secrets', 'folder'),
   /** The password of PostgreSQL's two roles, `coinrack` and the superuser `postgres`. */
   postgresPassword: join(dataFolder, 'secrets', 'postgres'),
@@ -33,7 +31,7 @@ export const dataLayout = (dataFolder: string) => ({
   retainedDisks: join(dataFolder, 'kept-disks'),
   /** Pid files: one folder for each kind of program. */
   run: join(dataFolder, 'run'),
-  /** Of each service on this folder. */
+  /** The pid files of the services on this folder. */
   services: join(dataFolder, 'run', 'services'),
   servicePidFile: (port: number) => join(dataFolder, 'run', 'services', `${port}.pid`),
   /** Held by the service that is starting. */

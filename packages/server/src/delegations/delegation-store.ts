@@ -37,7 +37,7 @@ export async function insertDelegation(
   )
 }
 
-/** What counts against the limits: those of a service that have not ended, and the account's invitations since. */
+/** The invitations that count against the limits: those of a service that have not ended, and the account's recent ones. */
 export async function countDelegations(
   db: Queryable,
   { serviceId, accountId, now, since }: { serviceId: string; accountId: string; now: Date; since: Date },
@@ -52,7 +52,7 @@ export async function countDelegations(
 }
 
 /**
- * Uses an invitation, for whoever is first of any number at the same moment.
+ * Uses an invitation, for the first of any number of callers at the same moment.
  * @returns undefined when there is none that can be accepted now, or it is the account's own
  */
 export async function takeInvitation(
@@ -80,7 +80,7 @@ export async function revoke(tx: Transaction, id: string, now: Date): Promise<De
   return rows[0]
 }
 
-/** Accepted ones that ended by themselves and that nobody was told of, the oldest first. */
+/** Accepted delegations that ended by themselves and were not notified yet, the oldest first. */
 export async function expiredDelegations(db: Queryable, now: Date): Promise<{ id: string }[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from delegation where expires_at <= $1
@@ -128,7 +128,7 @@ export interface ReceivedRow {
   accepted_at: Date
 }
 
-/** Those that hold now, newest first. */
+/** The delegations that hold now, newest first. */
 export async function delegatedTo(
   db: Queryable,
   accountId: string,

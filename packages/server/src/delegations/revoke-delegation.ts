@@ -8,7 +8,7 @@ export const revokeDelegation: Handler<'revokeDelegation'> = async ({ input, db,
   const row = await revoke(db, delegation_id, services.clock.now())
   if (row) {
     await notifyBoth(db, services, 'delegation.revoked', row)
-    // Whoever holds a console open looks whether it still may.
+    // A process that holds a console open checks whether it still may.
     await announce(db, row.service_id)
   }
   return { delegation_id, revoked: true }

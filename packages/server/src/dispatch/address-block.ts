@@ -12,7 +12,7 @@ function groupsOf(address: string): string[] | undefined {
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** What one caller can easily have many of counts as one: an IPv6 /64. */
+/** Returns the block that one caller can easily have many addresses of, which counts as one: an IPv6 /64. */
 export function addressBlock(address: string): string {
   const groups = groupsOf(address)
   return groups ? `${groups.slice(0, 4).join(':')}::/64` : (MAPPED.exec(address)?.[1] ?? address)

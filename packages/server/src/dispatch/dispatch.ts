@@ -34,11 +34,11 @@ import { listOf, resourceRow } from './resources.ts'
 export interface Request {
   /** The token as it was presented, unchecked. */
   token: string | undefined
-  /** Of the client, for limits by address. */
+  /** The address of the client, for limits by address. */
   address: string
   /** Unread: by REST a text, as a tool anything. */
   idempotencyKey: unknown
-  /** Of the resource that the operation is about, unchecked. */
+  /** The id of the operation's resource, unchecked. */
   resourceId: unknown
   /** Reads the input: called after authentication, so that a stranger learns nothing from it. */
   input(): Record<string, unknown>
@@ -52,7 +52,7 @@ export interface Request {
   stream?: OutputStream
 }
 
-/** What those without a good token have of the service: shares of its connections. */
+/** The share of the service for callers without a good token: of its connections. */
 export interface Strangers {
   db: pg.Pool
   /** Where it is looked up whether something presented is good: statements without locks, so that none takes long. */
@@ -67,7 +67,7 @@ interface Work {
   run(db: Queryable, prepared?: unknown): Promise<Done>
 }
 
-/** What a handler has done, and what its answer waits for once that is committed. */
+/** The result of a handler, and what its answer waits for once that is committed. */
 interface Done {
   body: Record<string, unknown>
   finish: (() => Promise<Record<string, unknown>>) | undefined
@@ -75,7 +75,7 @@ interface Done {
 
 /** How far a request has come: it holds also for one that is refused. */
 interface Begun {
-  /** Of the answer, whatever becomes of it. */
+  /** Headers of the answer, whatever becomes of it. */
   headers: Answer['headers']
   /** Once the limits let the request through. */
   taken: Taken | undefined
@@ -204,7 +204,7 @@ export function createDispatch(
 
   /** Runs a write in one transaction, with its idempotency record. */
   async function runWrite(db: pg.Pool, work: Work, idempotency: Idempotency | undefined): Promise<Answer> {
-    // What was answered before is not prepared again: it may rest on what has changed since.
+    // A call that was answered before is not prepared again: the answer may rest on what has changed since.
     const before = work.prepare && idempotency && (await storedAnswer(db, services, idempotency))
     if (before) return replayed(before)
     const prepared = await work.prepare?.()
@@ -246,7 +246,7 @@ export function createDispatch(
   }
 
   async function identify(op: Operation, request: Request): Promise<Partial<Authenticated>> {
-    // Who comes with a token has to come with a good one, also where none is needed.
+    // A caller with a token has to have a good one, also where none is needed.
     if (op.access === 'public' && (op.x402 === undefined || request.token === undefined)) return {}
     if (request.token === undefined) {
       if (op.openAsTool && request.asTool) return {}
@@ -329,7 +329,7 @@ function encodeOutput(op: Operation, output: unknown): Record<string, unknown> {
   }
 }
 
-/** What a delegate is shown: what the owner pays is not its business. */
+/** The answer for a delegate, without the owner's payments. */
 function withoutBilling({ billing: _billing, ...body }: Record<string, unknown>): Record<string, unknown> {
   const { service } = body
   return typeof service === 'object' && service !== null

@@ -7,7 +7,7 @@ export function fileInJson(content: Uint8Array): { content: string } | { content
   }
 }
 
-/** What a caller sent of a file, as one or the other. */
+/** The content of a file that a caller sent, in one form or the other. */
 export const fileFromJson = ({
   content,
   content_base64,

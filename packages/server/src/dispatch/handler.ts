@@ -5,7 +5,7 @@ import type { ErrorOptions } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import type { ResourceRows } from './resources.ts'
 
-/** Whoever presented a good token. */
+/** The caller, who presented a good token. */
 export interface Caller {
   accountId: string
   tokenId: string

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { RecipeBook } from '../../images/recipe.ts'
 import type { CodeLanguage } from '../../ports/sandbox-channel.ts'
 
-/** What a sandbox begins as. */
+/** The state that a sandbox begins in. */
 export interface SandboxTemplate {
   /** By which it is ordered. */
   name: string
@@ -13,7 +13,10 @@ export interface SandboxTemplate {
   image: string
   /** Interpreters that run already when a sandbox begins. */
   warm: CodeLanguage[]
-  /** What its owner is likely to do first, in Python: what it loads, interpreters of Python have loaded. */
+  /**
+   * The Python code that its owner is likely to run first: the modules that it loads are loaded in interpreters of
+   * Python.
+   */
   first?: string
 }
 
@@ -24,7 +27,7 @@ const INIT = join(import.meta.dirname, 'init')
 /** The whole package, which brings what it needs. */
 const NPM_MANIFEST = fileURLToPath(import.meta.resolve('npm/package.json'))
 
-/** What is expected of a machine that runs somebody's code. */
+/** The packages that are expected in a machine for customers' code. */
 const PACKAGES = [
   ...[
     'bash',

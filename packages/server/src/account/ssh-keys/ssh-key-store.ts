@@ -29,7 +29,7 @@ export async function sshKeysOf(
   return rows
 }
 
-/** What machines need of the stored keys. */
+/** The part of the stored keys that machines need. */
 export const sshKeys: SshKeys = {
   async lineOf(db, accountId, id) {
     const { rows } = await db.query<Pick<SshKeyRow, 'line'>>(
