@@ -138,7 +138,7 @@ export async function openGasWallet(settings: ChainSettings, key: Hex): Promise<
       const args = { authorizer: from, nonce }
       let toBlock = await node.getBlockNumber({ cacheTime: 0 })
       for (let look = 0; look < LOOKS_BACK; look++) {
-        const fromBlock = toBlock > LOOK_BACK ? toBlock - LOOK_BACK : 0n
+        const fromBlock = toBlock < LOOK_BACK ? 0n : toBlock - LOOK_BACK + 1n
         const range = { address: token, args, fromBlock, toBlock }
         const [[used], [cancelled]] = await Promise.all([
           node.getLogs({ ...range, event: authorizationUsed }),

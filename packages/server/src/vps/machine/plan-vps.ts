@@ -88,7 +88,8 @@ function planUnreachable(row: Wish, now: Date): Step {
     : { do: 'nothing' }
 }
 
-const isOverdue = ({ provisioning_since }: Wish, now: Date) =>
+/** Whether an order has waited for its machine as long as it may. */
+export const isOverdue = ({ provisioning_since }: Pick<Wish, 'provisioning_since'>, now: Date) =>
   now.getTime() - provisioning_since.getTime() > PROVISIONING_LIMIT_MS
 
 function planReinstall(row: Wish, seen: VpsObservation): Step {

@@ -22,7 +22,7 @@ import { moveSshPort } from './move-ssh-port.ts'
 import { moveToAnotherHost } from './move-to-another-host.ts'
 import { notifyChange } from './notify-change.ts'
 import { observeOne, observeTogether } from './observations.ts'
-import { MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
+import { isOverdue, MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
 import { destroyKeepingDisk, putDiskBack, wipeDisk } from './replace-disk.ts'
 import { userDataPurpose } from './user-data.ts'
 import { type VpsRow, type VpsToDo, vpsById, vpsWithMachines } from './vps-store.ts'
@@ -177,7 +177,12 @@ async function reconcileOne(
   const { db, clock, log } = services
   const { samples, newest, networks } = known
   const { id } = before
-  const seen = await look
+  const seen = await look.catch(async (error): Promise<VpsObservation> => {
+    const { status, provisioning_since } = await vpsById(db, id)
+    if (status !== 'provisioning' || !isOverdue({ provisioning_since }, clock.now())) throw error
+    log.error({ err: error, vps: id }, 'The host of an order does not answer, and its time is over')
+    return { state: 'unreachable', sshReady: false }
+  })
   // Read after the machine was seen, so that a wish of the meantime is not overlooked.
   const row = await vpsById(db, id)
   // The observation may be of the machine on its old disk, or on a host that it was not made on.

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dyingAt } from '../../database/testing.ts'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
+import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import { startTestService, type TestService } from '../../process/testing.ts'
+import { PROVISIONING_LIMIT_MS } from '../machine/plan-vps.ts'
 import { createVpsReconciler } from '../machine/reconcile-vps.ts'
 
 /*
@@ -194,3 +196,31 @@ test.each(['web', 'no-space', 'fail-boot'])(
     throw new Error('A pass does not come to an end')
   },
 )
+
+test('behavior: an order whose host never answers again is given back when its time is over, and its machine goes with the host', async () => {
+  const { token, accountId, id } = await place('slow-boot')
+  await service.reconcile()
+  expect(service.driver.machines.has(id)).toBe(true)
+  const { driver } = service.services.hosts.get(LOCAL_HOST)!
+  const { observe, observeAll, destroy } = driver
+  const away = async (): Promise<never> => {
+    throw new Error('connect ETIMEDOUT')
+  }
+  Object.assign(driver, { observe: away, observeAll: away, destroy: away })
+  try {
+    await service.reconcile()
+    expect((await service.ask('GET', '/balance', { token })).body).toMatchObject({ held: '3.00' })
+    service.clock.advance(PROVISIONING_LIMIT_MS + 1)
+    await service.reconcile()
+    expect((await service.ask('GET', '/balance', { token })).body).toMatchObject({
+      balance: '10.00',
+      held: '0.00',
+    })
+    expect(service.driver.machines.has(id)).toBe(true)
+  } finally {
+    Object.assign(driver, { observe, observeAll, destroy })
+  }
+  await service.reconcile()
+  expect(service.driver.machines.has(id)).toBe(false)
+  expect(await look({ accountId, id })).toMatchObject({ charges: 0n, held: 0n })
+})
