@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSshKey } from '@coinrack/cli/ssh.ts'
 import { instanceName } from '@coinrack/compute/incus/instance.ts'
-import { labClient, labFiles, labNetwork, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { LAB, orderOnCluster, writeClusterFile } from './support/on-cluster.ts'
 import { byPassword, ended, insideOf, revealed } from './support/one-vps.ts'
 import { chargesOf, newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
@@ -21,7 +21,6 @@ vi.setConfig({ testTimeout: 15 * 60_000 })
 const seed = Number(process.env.COINRACK_TEST_SEED ?? Math.floor(Math.random() * 100_000))
 /** A machine takes longer than that from its order to its first answer. */
 const KILL_WITHIN_MS = 20_000
-const LAB = join(import.meta.dirname, '../deploy/incus-lab/lab.sh')
 
 const client = labClient()
 let service: RunningService
@@ -33,9 +32,7 @@ let inside: (command: string) => Promise<string>
 beforeAll(async () => {
   console.log(`COINRACK_TEST_SEED=${seed}`)
   folder = await mkdtemp('/tmp/coinrack-cluster-')
-  const cluster = join(folder, 'cluster.json')
-  await writeFile(cluster, JSON.stringify(clusterFile()))
-  service = await startService({ COINRACK_CLUSTER: cluster })
+  service = await startService({ COINRACK_CLUSTER: await writeClusterFile(client, folder) })
   customer = await newCustomer(service, '100')
 }, 40 * 60_000)
 
@@ -45,23 +42,6 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true })
 }, 180_000)
 
-const clusterFile = () => ({
-  name: 'lab',
-  region: 'lab',
-  members: Object.fromEntries(client.members.map(({ name, url }) => [name, url])),
-  storage_pool: 'cow',
-  ...labFiles(),
-  network: {
-    bridge: labNetwork.bridge,
-    prefix_length: labNetwork.prefixLength,
-    gateway: labNetwork.gateway,
-    resolver: labNetwork.resolver,
-    addresses: '10.77.200.1-10.77.200.50',
-  },
-  // Under emulation the kernel cannot calibrate the clock of the processor.
-  instance_config: { 'smbios11.tsc_early_khz': '2599998 tsc=reliable fsck.mode=skip' },
-})
-
 const took = async <T>(what: string, work: Promise<T>): Promise<T> => {
   const begun = performance.now()
   const result = await work
@@ -69,16 +49,6 @@ const took = async <T>(what: string, work: Promise<T>): Promise<T> => {
   return result
 }
 
-/** Orders a VPS on the cluster, and answers when the images are there. */
-async function order(hostname: string, publicKey: string) {
-  const wanted = { product: 'micro-ip', os_id: 1, region: 'lab', hostname, ssh_key: publicKey }
-  for (;;) {
-    const answer = await customer.orderVps(wanted).catch((error: { code: string }) => error)
-    if ('service_id' in answer) return answer.service_id!
-    expect(answer.code).toMatch(/^(capacity|os_not_supported)$/)
-    await sleep(2_000)
-  }
-}
 const memberOf = async (serviceId: string) =>
   (await client.get<{ location: string }>(`/1.0/instances/${instanceName(serviceId)}`)).value.location
 
@@ -93,7 +63,7 @@ test('default: the operator sees the members as hosts', async () => {
 
 test('behavior: an order is delivered on a member, by SSH with the host key that the service published, also when the service is killed meanwhile', async () => {
   const key = await makeSshKey(folder)
-  id = await order('web', key.publicKey)
+  id = await orderOnCluster(customer, 'web', key.publicKey)
   const killAfterMs = (seed * 7919) % KILL_WITHIN_MS
   console.log(`SIGKILL after ${killAfterMs} ms`)
   await sleep(killAfterMs)
@@ -105,7 +75,11 @@ test('behavior: an order is delivered on a member, by SSH with the host key that
   expect(await processesOf(id)).toHaveLength(1)
   expect(await chargesOf(customer)).toEqual({ charges: 1, held: 0n })
   const seen = await customer.getVpsStatus({ service_id: id, reveal: false })
-  expect(seen).toMatchObject({ region: 'lab', features: ['memory_snapshots'], ssh: { port: 22 } })
+  expect(seen).toMatchObject({
+    region: 'lab',
+    features: ['memory_snapshots', 'retained_disks', 'serial_console'],
+    ssh: { port: 22 },
+  })
 })
 
 test('default: power, a new password at the next boot, snapshots with memory, a larger plan, another disk', async () => {
@@ -148,7 +122,7 @@ test('default: power, a new password at the next boot, snapshots with memory, a 
 })
 
 test('error: what the cluster lacks is refused with another way', async () => {
-  await expect(customer.openConsole({ service_id: id, type: 'serial' })).rejects.toMatchObject({
+  await expect(customer.openConsole({ service_id: id, type: 'vnc' })).rejects.toMatchObject({
     code: 'unsupported',
   })
   await expect(customer.runOnVps({ service_id: id, command: 'true' })).rejects.toMatchObject({

@@ -186,7 +186,7 @@ describe('late', () => {
 })
 
 describe('lossy', () => {
-  /** What becomes of so many calls: whether each was answered, and whether it was done. */
+  /** The fates of so many calls: whether each was answered, and whether it was done. */
   const fates = async (from: number) => {
     const { fakes } = host('poor')
     const { driver } = lossy(fakes, from)

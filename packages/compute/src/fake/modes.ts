@@ -14,7 +14,7 @@ import type { HostFeatures, VpsDriver } from '../ports/vps-driver.ts'
  *   lossy    some calls throw what a broken connection throws: half of them after they were done, half before.
  *   poor     the host lacks every feature that it can do without.
  *
- * What customers do inside a machine, or see of it, goes through as it is: nobody but they can say whether to repeat it.
+ * What customers do inside a machine, or see of it, goes through as it is: only they can say whether to repeat it.
  */
 
 /** The ports of a host that a service asks by itself, and asks again. */
@@ -59,13 +59,13 @@ const ASKING: Calls = {
 }
 
 interface Call {
-  /** Of the machine; empty for a call about the whole host. */
+  /** The id of the machine; empty for a call about the whole host. */
   id: string
   /** Its port and name. */
   kind: string
   /** With what it is given: equal calls are the same call. */
   key: string
-  /** What is thrown in place of its answer. */
+  /** The error that is thrown in place of its answer. */
   unanswered(message: string): Error
   run(): Promise<unknown>
 }
@@ -101,7 +101,7 @@ function through<P extends HostPorts>(ports: P, calls: Calls, around: Around): P
 /** How often a machine is looked at before what was given up is done. */
 const LOOKS = 2
 
-/** A host whose answers come when nobody waits for them any more. */
+/** A host that does its work after the caller has stopped waiting for the answer. */
 export function late<P extends HostPorts>(ports: P): P {
   interface UnderWay {
     key: string

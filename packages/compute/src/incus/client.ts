@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
+import { WebSocket } from 'ws'
 
 /*
  * Calls to the API of an Incus cluster (https://linuxcontainers.org/incus/docs/main/rest-api/). Any member answers for the
@@ -88,15 +90,15 @@ export type IncusClient = ReturnType<typeof createIncusClient>
 
 export function createIncusClient(options: IncusClientOptions) {
   const { members, project, timeoutMs = TIMEOUT_MS } = options
+  const trust = {
+    cert: options.certificate,
+    key: options.key,
+    ca: options.clusterCertificate,
+    // The certificate is the cluster's own and names no addresses: that it is this very one is what counts.
+    checkServerIdentity: () => undefined,
+  }
   const agent = new Agent({
-    connect: {
-      cert: options.certificate,
-      key: options.key,
-      ca: options.clusterCertificate,
-      // The certificate is the cluster's own and names no addresses: that it is this very one is what counts.
-      checkServerIdentity: () => undefined,
-      timeout: 3_000,
-    },
+    connect: { ...trust, timeout: 3_000 },
     connections: 16,
     pipelining: 1,
   })
@@ -215,6 +217,30 @@ export function createIncusClient(options: IncusClientOptions) {
       const operation = await finish(answer.operation!, member.name, operationMs)
       if (operation.status_code !== 200) throw new IncusError(operation.status_code, operation.err)
       return operation
+    },
+
+    /**
+     * Begins an operation that is carried by websockets, and opens all of them: it waits until each is open.
+     * @returns the websockets by their names
+     */
+    async open(path: string, call: CallOptions): Promise<Record<string, WebSocket>> {
+      const { text, member } = await ask('POST', path, call)
+      const { metadata } = parse(text) as { metadata: Operation }
+      const secrets = (metadata.metadata?.fds ?? {}) as Record<string, string>
+      const opened = await Promise.all(
+        Object.entries(secrets).map(async ([name, secret]) => {
+          const url = new URL(`/1.0/operations/${metadata.id}/websocket?secret=${secret}`, member.url)
+          const socket = new WebSocket(url, [], {
+            ...trust,
+            // Its types differ from those of Node.js here.
+            checkServerIdentity: trust.checkServerIdentity as never,
+            handshakeTimeout: timeoutMs,
+          })
+          await once(socket, 'open')
+          return [name, socket] as const
+        }),
+      )
+      return Object.fromEntries(opened)
     },
 
     close: () => agent.close(),

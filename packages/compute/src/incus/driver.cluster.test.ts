@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSshAccess } from '../local-vps/testing.ts'
+import { vpsConsoleSuite } from '../ports/suites/console.suite.ts'
 import { lackedFeaturesSuite } from '../ports/suites/lacked-features.suite.ts'
+import { retainedDisksSuite } from '../ports/suites/retained-disks.suite.ts'
 import { vpsSnapshotsSuite } from '../ports/suites/snapshot.suite.ts'
 import { countingUserData, vpsDriverSuite } from '../ports/suites/vps-driver.suite.ts'
 import { makeVpsId } from '../testing.ts'
 import { isNotFound } from './client.ts'
+import { createIncusConsole } from './console.ts'
 import { instanceName } from './instance.ts'
-import { noConsole, noGuestChannel, noRetainedDisks } from './lacking.ts'
+import { noGuestChannel } from './no-guest-channel.ts'
+import { createIncusRetainedDisks } from './retained-disks.ts'
 import { createIncusSnapshots } from './snapshots.ts'
 import { crashInstance, labClient, labDriver, newAddress } from './testing-lab.ts'
 
@@ -63,11 +67,40 @@ lackedFeaturesSuite('a member of an Incus cluster', async () => {
   return {
     driver,
     snapshots: createIncusSnapshots(client),
-    retainedDisks: noRetainedDisks,
-    console: noConsole,
+    retainedDisks: createIncusRetainedDisks(client),
+    console: createIncusConsole(client),
     guests: noGuestChannel,
     spec: access.spec,
     newSpec: (addresses) => ({ ...access.spec, id: makeVpsId(), addresses }),
+    close,
+  }
+})
+
+vpsConsoleSuite('a member of an Incus cluster', async () => {
+  const { driver, access, close, client } = await runningMachine()
+  const { features } = await driver.inventory()
+  return { console: createIncusConsole(client), features, id: access.spec.id, close }
+})
+
+retainedDisksSuite('a member of an Incus cluster', async () => {
+  const { driver, access, close, client } = await runningMachine()
+  const { byKey: inside, spec } = access
+  const answers = async () => {
+    while (!(await driver.observe(spec.id)).sshReady) await sleep(500)
+  }
+  return {
+    retainedDisks: createIncusRetainedDisks(client),
+    features: (await driver.inventory()).features,
+    driver,
+    spec,
+    write: async (text) => {
+      await answers()
+      await inside(`echo '${text}' >/root/text; sync`)
+    },
+    read: async () => {
+      await answers()
+      return inside('cat /root/text')
+    },
     close,
   }
 })

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { answersSsh } from '@coinrack/host/answers-ssh.ts'
 import { oneAtATime } from '@coinrack/host/one-at-a-time.ts'
-import { makeChangeSeed, makeSeed } from '../personality/seed.ts'
+import { makeChangeSeed, makeSeed, makeUplinkSeed } from '../personality/seed.ts'
 import { checkPolicy, type NetworkPolicy, openPolicy } from '../ports/network-policy.ts'
 import {
   type BootChange,
@@ -17,6 +17,7 @@ import { hasHostKey } from './host-key.ts'
 import type { ClusterImages } from './images.ts'
 import {
   adjusted,
+  hasSeed,
   type Instance,
   type InstanceOptions,
   idOfName,
@@ -59,8 +60,8 @@ const features: HostFeatures = {
   portForwarding: false,
   ipv6: false,
   memorySnapshots: true,
-  retainedDisks: false,
-  serialConsole: false,
+  retainedDisks: true,
+  serialConsole: true,
   screen: false,
   rescue: false,
   guestCommands: false,
@@ -221,6 +222,9 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
     if (sshReady) answered.set(id, instance.last_used_at)
     const isTaken = sshReady && isChangeTaken(instance)
     if (isTaken) await mark(id, { [KEY.change]: 'taken', ...withSeed(undefined) })
+    // An address that it has taken over is its owner's from now on.
+    else if (sshReady && hasSeed(instance) && state.bootChange !== 'waiting')
+      await mark(id, withSeed(undefined))
     const measured = await metrics.of(instance.name)
     return {
       ...state,
@@ -243,7 +247,13 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
         if (found.status === 'Running') return isBooted(found) ? undefined : completeFirstBoot(found)
         // Nothing is known of one whose member is away.
         if (found.status !== 'Stopped') return
-        await replace(spec.id, (current) => adjusted(current, spec, options))
+        const uplink = uplinkOf(spec.addresses!.ipv4!, options.network)
+        const hasMoved = found.devices.eth0?.['ipv4.address'] !== spec.addresses!.ipv4
+        await replace(spec.id, (current) => {
+          const change = adjusted(current, spec, options)
+          if (hasMoved) Object.assign(change.config, withSeed(makeUplinkSeed(uplink, clock.now())))
+          return change
+        })
         if (!isBooted(found)) await start(spec.id)
       }),
 

@@ -51,6 +51,9 @@ export const KEY = {
   change: 'user.coinrack.change',
   /** The last start before that change: a later one takes it over. */
   changeSince: 'user.coinrack.change-since',
+  /** The id that its disk is, or was, retained under, and in which state. */
+  kept: 'user.coinrack.kept',
+  keptAs: 'user.coinrack.kept-as',
   sshAddress: 'user.coinrack.ssh-address',
   sshHostKey: 'user.coinrack.ssh-host-key',
 } as const
@@ -118,6 +121,9 @@ const card = (spec: Pick<VpsSpec, 'id' | 'addresses'>, { bridge }: ClusterNetwor
   'security.ipv4_filtering': 'true',
   'security.mac_filtering': 'true',
 })
+
+/** Whether a seed is handed to the next start. */
+export const hasSeed = ({ config }: Instance): boolean => config[USER_DATA] !== undefined
 
 /** The body of the request that makes the instance and starts it. */
 export function instanceOf(

@@ -51,8 +51,7 @@ export function personalFiles(personality: Personality): TarEntry[] {
         '::1 localhost ip6-localhost ip6-loopback',
       ),
     },
-    { path: RESOLVER_FILE, mode: 0o644, content: lines(`nameserver ${uplink.resolver}`) },
-    { path: UPLINK_FILE, mode: 0o644, content: uplinkFile(uplink) },
+    ...uplinkFiles(uplink),
     { path: 'etc/ssh/ssh_host_ed25519_key', mode: 0o600, content: lines(sshHostKey.privateKey.trim()) },
     { path: 'etc/ssh/ssh_host_ed25519_key.pub', mode: 0o644, content: lines(sshHostKey.publicKey.trim()) },
     { path: 'root/.ssh/', mode: 0o700 },
@@ -76,6 +75,15 @@ export function makeChangeSeed({ hostname, rootPasswordHash }: BootChange, mtime
     { mtime, size: SEED_UNIT_BYTES },
   )
 }
+
+/** The seed that gives a machine another address at its next boot. */
+export const makeUplinkSeed = (uplink: Uplink, mtime: Date): Buffer =>
+  makeTar(uplinkFiles(uplink), { mtime, size: SEED_UNIT_BYTES })
+
+const uplinkFiles = (uplink: Uplink): TarEntry[] => [
+  { path: RESOLVER_FILE, mode: 0o644, content: `nameserver ${uplink.resolver}\n` },
+  { path: UPLINK_FILE, mode: 0o644, content: uplinkFile(uplink) },
+]
 
 /** The names of a machine in its /etc/hosts: the whole one, and its first label. */
 export function namesOf(hostname: string): string {

@@ -59,11 +59,11 @@ export function hostMode(exception?: Exception): HostMode | undefined {
   return mode
 }
 
-/** Of this process: which answers of lossy hosts are lost. */
+/** The seed of this process: it decides which answers of lossy hosts are lost. */
 const seed = Number(process.env.COINRACK_TEST_SEED ?? Date.now() & 0x7fffffff)
 let isSeedTold = false
 
-/** What a host has in a mode, of which the test needs some. */
+/** The features of a host in a mode, with those that the test needs. */
 export const featuresIn = (
   mode: HostMode | undefined,
   needed: readonly (keyof HostFeatures)[],

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import type { ImageStore } from '@coinrack/compute/images/image-store.ts'
 import { createIncusClient } from '@coinrack/compute/incus/client.ts'
+import { createIncusConsole } from '@coinrack/compute/incus/console.ts'
 import { createIncusDriver } from '@coinrack/compute/incus/driver.ts'
 import { createClusterImages } from '@coinrack/compute/incus/images.ts'
-import { noConsole, noGuestChannel, noRetainedDisks } from '@coinrack/compute/incus/lacking.ts'
+import { noGuestChannel } from '@coinrack/compute/incus/no-guest-channel.ts'
+import { createIncusRetainedDisks } from '@coinrack/compute/incus/retained-disks.ts'
 import { createIncusSnapshots } from '@coinrack/compute/incus/snapshots.ts'
 import { parseCluster } from '../config/cluster-file.ts'
 import type { MachineHost } from '../platform/machine-host.ts'
@@ -45,6 +47,8 @@ export async function openCluster(
   })
   const images = createClusterImages(client, store)
   const snapshots = createIncusSnapshots(client)
+  const retainedDisks = createIncusRetainedDisks(client)
+  const console = createIncusConsole(client)
   const { bridge, prefix_length: prefixLength, gateway, resolver, addresses } = network
   const hosts = members.map(
     ({ name: member }): MachineHost => ({
@@ -72,9 +76,9 @@ export async function openCluster(
         log,
       }),
       guests: noGuestChannel,
-      console: noConsole,
+      console,
       snapshots,
-      retainedDisks: noRetainedDisks,
+      retainedDisks,
     }),
   )
   return {

@@ -87,7 +87,7 @@ export interface WorldOptions {
   mode?: HostMode
   /** Where the test means nothing in a mode. */
   exception?: Exception
-  /** What the test needs hosts to have, also where they are poor. */
+  /** The features that the test needs hosts to have, also where they are poor. */
   features?: readonly (keyof HostFeatures)[]
   /** Options of the fake driver. */
   driver?: Partial<FakeDriverOptions>

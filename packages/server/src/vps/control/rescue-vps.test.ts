@@ -137,7 +137,7 @@ test('behavior: wished for beside a reboot, it is not taken for that', async () 
   await ask('rescue', { enabled: true })
   await ask('power', { action: 'reboot' })
   const { power } = service.driver
-  // The reboot of before the wish, of which this process did not hear.
+  // The reboot of before the wish, whose answer this process did not get.
   await power(id, 'reboot', 1)
   await service.reconcile()
   expect(await status()).toMatchObject({ status: 'active', rescue: true })

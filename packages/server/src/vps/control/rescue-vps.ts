@@ -22,7 +22,7 @@ export const rescueVps: Handler<'rescueVps'> = async ({ input, caller, db, servi
     await updateMachine(db, id, {
       rescue,
       wanted: 'running',
-      // Another number than that of a boot which may be under way: that one is of the system of before.
+      // Another number than that of a boot which may be under way: that one is of the previous system.
       wanted_boot: row.wanted_boot + 1,
       forced: false,
       status: 'rebooting',

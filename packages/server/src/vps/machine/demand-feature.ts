@@ -13,8 +13,9 @@ interface Alternative {
 }
 
 /**
- * Refuses what the host of a VPS cannot do, before anything is written. Asked before anything that will pass, as the state that the VPS is in:
- * nobody is to start or renew one for what is refused after it. One that is gone is refused for that.
+ * Refuses what the host of a VPS cannot do, before anything is written. It is asked before the passing states of the VPS
+ * are, so that a customer does not start or renew a VPS for something that is refused afterwards. A VPS that is gone is
+ * refused for that reason.
  * @throws OperationError `unsupported`, with the missing feature in the field `feature`
  */
 export function demandFeature(row: Row, feature: VpsFeature, fail: Refuse): void {

@@ -22,7 +22,7 @@ export async function destroyKeepingDisk(
 ): Promise<void> {
   const { id, set_aside_as: keptId } = row
   const kept = keptId === null ? undefined : await setAside(services, row, keptId)
-  // Once the machine is gone nobody could say why its disk was not kept.
+  // Once the machine is gone, the reason why its disk was not kept would be lost.
   if (keptId !== null && kept?.status === 'failed')
     await inTransaction(services.db, (tx) => noteKept(tx, row, keptId, kept))
   await hostOf(services, row).driver.destroy(id)

@@ -29,7 +29,8 @@ export function networkApplier(services: Services) {
         // Not more than was read: a change of the meantime is still to be done.
         await db.query('update vps_machine set done_network = $2 where id = $1', [id, wanted_network])
       } catch (error) {
-        // What the host did not answer may be done or not: a filter is not left open for the time of a refusal.
+        // A call that the host did not answer may be done or not: a filter is not left open for the pause after a
+        // refusal.
         if (error instanceof DriverError) failedAt.set(id, now)
         log.error({ err: error, vps: id }, 'The network of a VPS could not be applied; it is tried again')
       }

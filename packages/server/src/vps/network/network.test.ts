@@ -61,7 +61,7 @@ describe('firewall', () => {
       await next.pass()
       await next.idle()
     }
-    // What a lossy host has done is not always heard, and then told once more.
+    // Work that a lossy host has done without an answer is done once more.
     if (service.mode === 'lossy') expect(machine().networkApplications).toBeGreaterThan(before)
     else expect(machine().networkApplications).toBe(before + 1)
   })
