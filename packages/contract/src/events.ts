@@ -108,6 +108,10 @@ export const eventTypes = {
   /** Without money, budget or auto-renew, or for a debt: powered off, and kept until delete_at. */
   'vps.suspended': PaidTime.extend({ delete_at: Timestamp, invoice_id: Id('invoice').nullable() }),
   'vps.resumed': PaidTime,
+  /** It is moved to another host, and powered off for that once, at this time or later. */
+  'vps.maintenance': z.object({ service_id: Id('service'), hostname: z.string(), from: Timestamp }),
+  /** With its host, for good: what was paid for the time since is credited. */
+  'vps.lost': z.object({ service_id: Id('service'), hostname: z.string(), since: Timestamp, credited: Usd }),
   /** At the end of its paid time, or of the grace after it. */
   'vps.deleted': PaidTime,
   'sandbox.started': SandboxTold,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { refundOfPeriods, refundOnCancel, upgradeCharge, usedCost } from './price.ts'
+import { refundOfLostTime, refundOfPeriods, refundOnCancel, upgradeCharge, usedCost } from './price.ts'
 
 const HOUR = 3_600_000
 const micro = { price: 5_000_000n, priceHourly: 7_500n }
@@ -33,17 +33,37 @@ describe('refundOnCancel', () => {
   })
 })
 
-describe('refundOfPeriods', () => {
-  const from = new Date('2026-01-31T12:00:00Z')
-  const at = (hours: number) => new Date(from.getTime() + hours * HOUR)
-  const period = (begin: number, end: number, paid: bigint, used = 0n, rated = begin) => ({
-    from: at(begin),
-    until: at(end),
-    paid,
-    used,
-    ratedFrom: at(rated),
+const from = new Date('2026-01-31T12:00:00Z')
+const at = (hours: number) => new Date(from.getTime() + hours * HOUR)
+const period = (begin: number, end: number, paid: bigint, used = 0n, rated = begin) => ({
+  from: at(begin),
+  until: at(end),
+  paid,
+  used,
+  ratedFrom: at(rated),
+})
+
+describe('refundOfLostTime', () => {
+  test('default: the share of the current period that is left, and what is ahead', () => {
+    const periods = [period(0, 720, 5_000_000n), period(720, 1440, 4_000_000n)]
+    expect(refundOfLostTime(periods, at(0))).toBe(9_000_000n)
+    expect(refundOfLostTime(periods, at(360))).toBe(6_500_000n)
+    expect(refundOfLostTime(periods, at(1440))).toBe(0n)
+    expect(refundOfLostTime([], at(0))).toBe(0n)
   })
 
+  test('default: a started micro-USD is given back whole', () => {
+    expect(refundOfLostTime([period(0, 3, 1_000_000n)], at(2))).toBe(333_334n)
+  })
+
+  test('default: after a change of plan it is what was paid for the time since', () => {
+    const changed = period(0, 720, 7_000_000n, 1_000_000n, 120)
+    expect(refundOfLostTime([changed], at(420))).toBe(3_000_000n)
+    expect(refundOfLostTime([changed], at(60))).toBe(6_000_000n)
+  })
+})
+
+describe('refundOfPeriods', () => {
   test('default: what is over is used, what is ahead comes back whole', () => {
     const periods = [
       period(0, 720, 5_000_000n),

@@ -22,6 +22,18 @@ export const refundOfPeriods = (periods: readonly PaidPeriod[], priceHourly: big
   }, 0n)
 
 /**
+ * The refund for paid time that was not served from this moment on: periods ahead whole, and of the current one what was paid for
+ * the rest of it, rounded up to a micro-USD. `(paid - used) * rest / (until - ratedFrom)`
+ */
+export const refundOfLostTime = (periods: readonly PaidPeriod[], from: Date): bigint =>
+  periods.reduce((sum, { until, paid, used, ratedFrom }) => {
+    const rated = BigInt(until.getTime() - ratedFrom.getTime())
+    const rest = BigInt(until.getTime() - Math.max(from.getTime(), ratedFrom.getTime()))
+    if (rest <= 0n) return sum
+    return sum + ((paid - used) * rest + rated - 1n) / rated
+  }, 0n)
+
+/**
  * The part of a period's price that an immediate cancellation gives back, in micro-USD.
  * Policy: used time is charged at the hourly price for each started hour, at most the price of the period.
  */

@@ -80,6 +80,8 @@ export interface FakeDriver extends VpsDriver {
   readonly calls: readonly string[]
   /** Overrides the answer of `inventory`. */
   said: Partial<HostInventory>
+  /** The host has lost its power: it answers nothing, and none of its machines runs. */
+  isAway: boolean
   /** Ends the boot of a `slow-boot` machine. */
   finishBoot(id: string): void
   /** Ends the machine as a power cut would. */
@@ -88,6 +90,8 @@ export interface FakeDriver extends VpsDriver {
   readonly portsOfOthers: Set<number>
   /** Makes a machine from what there is of another. */
   adopt(id: string, machine: FakeMachine): void
+  /** Gives the machine to another host. */
+  give(id: string): void
 }
 
 const IMAGES = ['debian-12', 'debian-13']
@@ -148,12 +152,13 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     reset: restart,
   }
 
-  return {
+  const fake: FakeDriver = {
     features,
     machines,
     calls,
     portsOfOthers,
     said: {},
+    isAway: false,
 
     finishBoot(id) {
       finished.add(id)
@@ -167,8 +172,13 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
       machines.set(id, machine)
     },
 
+    give(id) {
+      machines.delete(id)
+    },
+
     ensure(spec) {
       return oneByOne(spec.id, async () => {
+        demandPower(fake)
         calls.push(`ensure ${spec.id}`)
         checkFeatures(spec, features)
         failBySentinel(spec, failures, firstPorts)
@@ -199,6 +209,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     },
 
     async power(id, action, boot) {
+      demandPower(fake)
       const machine = known(id)
       calls.push(`${action} ${id}`)
       const isDone = boot !== undefined && boot === machine.boot && machine.startedAt !== undefined
@@ -207,6 +218,7 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     },
 
     async applyNetwork(id, policy) {
+      demandPower(fake)
       checkPolicy(policy)
       const machine = known(id)
       if (!isDeepStrictEqual(policy, openPolicy)) demandFeature(features, 'firewall')
@@ -217,30 +229,39 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
     },
 
     async changeAtBoot(id, wanted) {
+      demandPower(fake)
       calls.push(`changeAtBoot ${id}`)
       known(id).change = { waiting: true, wanted }
     },
 
     async destroy(id) {
+      demandPower(fake)
       calls.push(`destroy ${id}`)
       machines.delete(id)
       finished.delete(id)
     },
 
-    observe,
-    observeAll: async () =>
-      new Map(await Promise.all([...machines.keys()].map(async (id) => [id, await observe(id)] as const))),
+    async observe(id) {
+      return fake.isAway && machines.has(id) ? { state: 'unreachable', sshReady: false } : observe(id)
+    },
+    async observeAll() {
+      const seen = [...machines.keys()].map(async (id) => [id, await fake.observe(id)] as const)
+      return new Map(await Promise.all(seen))
+    },
     async inventory() {
+      demandPower(fake)
       return {
         capacity: options.capacity ?? { vcpus: 64, memoryMb: 64 * 1024, diskGb: 1000 },
         features,
         images,
         usedPorts: [...portsOfOthers],
         machines: [...machines.keys()],
-        ...this.said,
+        ...fake.said,
       }
     },
   }
+
+  return fake
 
   async function observe(id: string): Promise<VpsObservation> {
     const machine = machines.get(id)
@@ -258,6 +279,10 @@ export function createFakeDriver(options: FakeDriverOptions): FakeDriver {
       return { state: 'stopped', sshReady: false, ...seen }
     return { state: 'failed', reason: 'scripted: the guest ended in its first boot', sshReady: false }
   }
+}
+
+function demandPower({ isAway }: Pick<FakeDriver, 'isAway'>): void {
+  if (isAway) throw new Error('scripted: the host does not answer')
 }
 
 /** Throws DriverError `unsupported` when a host lacks a feature. */

@@ -4,11 +4,21 @@ import { demandFeature, type FakeDriver, type FakeMachine } from './driver.ts'
 
 export interface FakeRetainedDisks extends RetainedDisks {
   damage(id: string, keptId: string): void
+  /** Takes over those of a machine from another host. */
+  takeFrom(other: FakeRetainedDisks, id: string): void
+  /** Gives those of a machine away. */
+  give(id: string): [string, KeptDisk][]
+}
+
+interface KeptDisk {
+  machine: FakeMachine
+  consistency: 'guest' | 'off'
+  isDamaged: boolean
 }
 
 /** Disks of machines that are not there. Of one whose host name begins with `full-host`, `setAside` throws `no_space`. */
 export function createFakeRetainedDisks(driver: FakeDriver): FakeRetainedDisks {
-  const kept = new Map<string, { machine: FakeMachine; consistency: 'guest' | 'off'; isDamaged: boolean }>()
+  const kept = new Map<string, KeptDisk>()
   const keyOf = (id: string, keptId: string) => {
     if (!/^[a-z0-9_]+$/.test(keptId)) throw new DriverError('snapshot_unknown', keptId)
     return `${id} ${keptId}`
@@ -17,6 +27,16 @@ export function createFakeRetainedDisks(driver: FakeDriver): FakeRetainedDisks {
   return {
     damage(id, keptId) {
       kept.get(keyOf(id, keptId))!.isDamaged = true
+    },
+
+    takeFrom(other, id) {
+      for (const [key, disk] of other.give(id)) kept.set(key, disk)
+    },
+
+    give(id) {
+      const its = [...kept].filter(([key]) => key.startsWith(`${id} `))
+      for (const [key] of its) kept.delete(key)
+      return its
     },
 
     async setAside(id, keptId) {

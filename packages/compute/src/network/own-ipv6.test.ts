@@ -67,7 +67,11 @@ describe.skipIf(!possible)('an IPv6 address of its own', { timeout: 120_000 }, (
     endWorld = await startBridgeWorld()
     a = await make('a', A)
     b = await make('b', B)
-    for (const address of [A, B]) while ((await fromHere(address, 22)) === 'no') {}
+    for (const address of [A, B]) {
+      while ((await fromHere(address, 22)) === 'no') {}
+      // Neighbour discovery on the bridge may begin with a pause.
+      while ((await fromOutside(address, 22, OUTSIDE6)) === 'no') {}
+    }
   })
   afterAll(async () => {
     for (const one of [a, b]) {

@@ -17,6 +17,8 @@ const ClusterFile = z.strictObject({
     .refine((members) => Object.keys(members).length > 0, 'Expected at least one member'),
   project: z.string().min(1).default('coinrack'),
   storage_pool: z.string().min(1),
+  /** Whether each member can read the disks of all, as with Ceph: machines of a dead one start on others then. */
+  shared_disks: z.boolean().default(false),
   /** PEM files: of the client whose certificate is restricted to the project, and of the cluster. */
   certificate: z.string().min(1),
   key: z.string().min(1),

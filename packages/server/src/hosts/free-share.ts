@@ -4,13 +4,16 @@ import { type Candidate, fits, type Share } from './choose-host.ts'
 import type { StoredFeature } from './features.ts'
 
 /**
- * The share of each host that machines and sandboxes have taken, those that are wanted and not there yet included. A
+ * The share of each host that machines and sandboxes have taken, those that are wanted and not there yet included, and those
+ * that move there. A
  * paused sandbox takes its disk alone; processors and memory of sandboxes count for less where the operator promises
  * them more than once.
  */
 const TAKEN = `
 select host_id, sum(memory_mb) as memory_mb, sum(disk_gb) as disk_gb from (
   select host_id, memory_mb::float8, disk_gb::float8 from vps_machine where machine_gone_at is null
+  union all
+  select to_host, memory_mb, disk_gb from vps_move join vps_machine using (id) where to_host is not null and machine_gone_at is null
   union all
   select host_id, case when state in ('starting', 'running') or wanted = 'running' then memory_mb::float8 / $1 else 0 end, disk_gb
   from sandbox where gone_at is null
@@ -32,6 +35,8 @@ export interface Demand {
   region?: string | undefined
   /** A slug of an image that is ready there. */
   image?: string | undefined
+  /** Only hosts of this one. */
+  cluster?: string | undefined
   /** Only this one. */
   hostId?: string | undefined
   /** Also one that is draining: the machine is there already. */
@@ -51,6 +56,7 @@ export async function candidates(
     'host.memory_mb is not null and host.trouble is null',
     ...(demand.isThere ? [] : [`host.state = 'open'`]),
     ...(demand.hostId === undefined ? [] : [`host.id = ${value(demand.hostId)}`]),
+    ...(demand.cluster === undefined ? [] : [`host.cluster = ${value(demand.cluster)}`]),
     ...(demand.region === undefined ? [] : [`host.region = ${value(demand.region)}`]),
     ...(demand.image === undefined
       ? []

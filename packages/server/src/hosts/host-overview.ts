@@ -11,10 +11,10 @@ export interface HostOverview extends HostRow {
   orphans: number
 }
 
-/** Every host that was ever heard of, for the operator. */
+/** Every host that was heard of and not forgotten, for the operator. */
 export async function allHosts(db: Queryable): Promise<HostOverview[]> {
   const { rows } = await db.query<HostOverview>(
-    `select host.id, kind, region, state, vcpus, host.memory_mb, host.disk_gb, features, seen_at, trouble, tended_by, tended_until,
+    `select host.id, kind, region, state, cluster, notice_hours, vcpus, host.memory_mb, host.disk_gb, features, seen_at, trouble, tended_by, tended_until,
        count(there.id) filter (where there.is_machine)::int as machines,
        count(there.id) filter (where not there.is_machine)::int as sandboxes,
        coalesce(sum(there.memory_mb), 0)::int as memory_taken_mb, coalesce(sum(there.disk_gb), 0)::int as disk_taken_gb,
@@ -24,6 +24,7 @@ export async function allHosts(db: Queryable): Promise<HostOverview[]> {
        union all
        select id, host_id, case when state = 'paused' then 0 else memory_mb end, disk_gb, false from sandbox where gone_at is null
      ) there on there.host_id = host.id
+     where forgotten_at is null
      group by host.id order by host.id`,
   )
   return rows

@@ -3,7 +3,11 @@ import type { Queryable, Transaction } from '../database/transaction.ts'
 import type { HostNetwork, MachineHost } from '../platform/machine-host.ts'
 import { featureNames } from './features.ts'
 
-export type HostState = 'open' | 'draining'
+/**
+ * `draining`: nothing new is placed there. `evacuating`: its machines move to other hosts of its cluster as well. `dead`: by the
+ * operator's word its power is off for good.
+ */
+export type HostState = 'open' | 'draining' | 'evacuating' | 'dead'
 
 /** The known facts about a host. The sizes are null until it has answered for the first time. */
 export interface HostRow {
@@ -11,6 +15,10 @@ export interface HostRow {
   kind: string
   region: string
   state: HostState
+  /** Its machines can move to the other hosts of it. */
+  cluster: string | null
+  /** While it is evacuated: how long before owners are told of a stop; null: no machine is stopped for it. */
+  notice_hours: number | null
   vcpus: number | null
   memory_mb: number | null
   disk_gb: number | null
@@ -23,7 +31,7 @@ export interface HostRow {
 }
 
 const COLUMNS =
-  'id, kind, region, state, vcpus, memory_mb, disk_gb, features, seen_at, trouble, tended_by, tended_until'
+  'id, kind, region, state, cluster, notice_hours, vcpus, memory_mb, disk_gb, features, seen_at, trouble, tended_by, tended_until'
 
 export async function hostRows(db: Queryable): Promise<HostRow[]> {
   const { rows } = await db.query<HostRow>(`select ${COLUMNS} from host order by id`)
@@ -32,12 +40,12 @@ export async function hostRows(db: Queryable): Promise<HostRow[]> {
 
 /** Writes down which hosts there are: one that has said nothing yet can already be named. */
 export async function registerHosts(db: Queryable, hosts: Iterable<MachineHost>): Promise<void> {
-  for (const { id, kind, region } of hosts)
-    await db.query('insert into host (id, kind, region) values ($1, $2, $3) on conflict (id) do nothing', [
-      id,
-      kind,
-      region,
-    ])
+  for (const { id, kind, region, cluster } of hosts)
+    await db.query(
+      `insert into host (id, kind, region, cluster) values ($1, $2, $3, $4)
+       on conflict (id) do update set cluster = $4 where host.cluster is distinct from $4`,
+      [id, kind, region, cluster?.name ?? null],
+    )
 }
 
 /** The hosts other than these that machines are on, with how many. */
@@ -64,7 +72,7 @@ export async function saveInventory(
     `insert into host (id, kind, region, vcpus, memory_mb, disk_gb, features, images, used_ports, seen_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      on conflict (id) do update set kind = $2, region = $3, vcpus = $4, memory_mb = $5, disk_gb = $6, features = $7,
-       images = $8, used_ports = $9, seen_at = $10, trouble = null`,
+       images = $8, used_ports = $9, seen_at = $10, trouble = null, forgotten_at = null`,
     [
       id,
       kind,
@@ -93,10 +101,34 @@ export async function saveTrouble(
   )
 }
 
-/** @returns false when there is no such host */
-export async function setHostState(db: Queryable, id: string, state: HostState): Promise<boolean> {
-  const { rowCount } = await db.query('update host set state = $2 where id = $1', [id, state])
+/**
+ * @param noticeHours of a host that is evacuated, how long before owners are told of a stop; null: no machine is stopped
+ * @returns false when there is no such host
+ */
+export async function setHostState(
+  db: Queryable,
+  id: string,
+  state: HostState,
+  noticeHours: number | null = null,
+): Promise<boolean> {
+  const { rowCount } = await db.query('update host set state = $2, notice_hours = $3 where id = $1', [
+    id,
+    state,
+    noticeHours,
+  ])
   return rowCount === 1
+}
+
+/** The cluster that a host is in; null for one that is in none. */
+export async function clusterOf(db: Queryable, id: string): Promise<string | null> {
+  const { rows } = await db.query<{ cluster: string | null }>('select cluster from host where id = $1', [id])
+  return rows[0]?.cluster ?? null
+}
+
+/** Shows a host no more, which has to have nothing on it: what was there in the past keeps its name. */
+export async function forgetHost(tx: Transaction, id: string, at: Date): Promise<void> {
+  await tx.query('delete from orphan where host_id = $1', [id])
+  await tx.query('update host set forgotten_at = $2 where id = $1', [id, at])
 }
 
 /** No host has this image any more, until one says that it does. */

@@ -189,7 +189,8 @@ describe('a machine that belongs to no VPS', () => {
     await service.observeHosts()
     service.clock.advance(DAY_MS + 1)
     const { destroy } = driver
-    driver.destroy = (id) => (id === orphan ? Promise.reject(new Error('read ECONNRESET')) : destroy(id))
+    driver.destroy = (id) =>
+      id === orphan ? Promise.reject(new Error('read ECONNRESET')) : destroy.call(driver, id)
     await service.observeHosts()
     await service.observeHosts()
     expect([driver.machines.has(orphan), driver.machines.has(other)]).toEqual([true, false])
@@ -255,7 +256,7 @@ describe('the operator', () => {
     for (const command of ['show', 'drain', 'open'])
       expect(await operator(command, 'west')).toMatchObject({
         exitCode: 1,
-        stderr: 'There is no host west',
+        stderr: 'There is no host west; there are east-1, east-2, local',
       })
   })
 })

@@ -99,10 +99,22 @@ export function underLease<H extends MachineHost>(host: H, held: () => readonly 
         }
       },
     })
+  const { cluster } = host
   return {
     ...host,
     driver: guarded('driver'),
     snapshots: guarded('snapshots'),
     retainedDisks: guarded('retainedDisks'),
+    ...(cluster && {
+      cluster: {
+        ...cluster,
+        migration: {
+          async move(id: string, to: string) {
+            if (!held().includes(host.id)) throw new LeaseLostError(host.id)
+            return cluster.migration.move(id, to)
+          },
+        },
+      },
+    }),
   }
 }

@@ -50,16 +50,43 @@ export async function placeMachine(
   services: Placing,
   wanted: Wanted,
 ): Promise<Placed | NoPlace> {
-  return tryHosts(tx, services, wanted, async (chosen) => {
-    await tx.query('savepoint place_machine')
-    await lockHost(tx, chosen.id)
-    if (wanted.network === 'dedicated')
-      await lockAddresses(tx, hostOf(services, { host_id: chosen.id }).network)
-    const [now] = await candidates(tx, services, { ...wanted, hostId: chosen.id })
-    const found = now && fits(wanted, now) ? await findPlace(tx, services, now, wanted.network) : 'no_room'
-    await tx.query(`${typeof found === 'string' ? 'rollback to' : 'release'} savepoint place_machine`)
-    return found
-  })
+  return tryHosts(tx, services, wanted, (chosen) =>
+    underLock(tx, services, wanted, chosen, async (now) => {
+      if (wanted.network === 'dedicated')
+        await lockAddresses(tx, hostOf(services, { host_id: now.id }).network)
+      return findPlace(tx, services, now, wanted.network)
+    }),
+  )
+}
+
+/**
+ * Chooses another host for a machine that keeps its addresses, as `placeMachine` does.
+ * @returns the id of the host
+ */
+export async function placeElsewhere(
+  tx: Transaction,
+  services: Placing,
+  wanted: Wanted & { cluster: string },
+): Promise<{ id: string } | NoPlace> {
+  return tryHosts(tx, services, wanted, (chosen) =>
+    underLock(tx, services, wanted, chosen, async ({ id }) => ({ id })),
+  )
+}
+
+/** Looks at a host again with its lock, which is given back where it is no use. */
+async function underLock<F extends object>(
+  tx: Transaction,
+  services: Placing,
+  wanted: Wanted,
+  chosen: Host,
+  find: (now: Host) => Promise<F | NoPlace>,
+): Promise<F | NoPlace> {
+  await tx.query('savepoint place_machine')
+  await lockHost(tx, chosen.id)
+  const [now] = await candidates(tx, services, { ...wanted, hostId: chosen.id })
+  const found = now && fits(wanted, now) ? await find(now) : 'no_room'
+  await tx.query(`${typeof found === 'string' ? 'rollback to' : 'release'} savepoint place_machine`)
+  return found
 }
 
 /** Whether a machine could be placed now, without any lock. */
@@ -98,12 +125,12 @@ export async function offerNow(db: Queryable, services: Placing): Promise<OfferN
   }
 }
 
-async function tryHosts(
+async function tryHosts<F extends object>(
   db: Queryable,
   services: Placing,
   wanted: Wanted,
-  attempt: (chosen: Host) => Promise<Placed | NoPlace>,
-): Promise<Placed | NoPlace> {
+  attempt: (chosen: Host) => Promise<F | NoPlace>,
+): Promise<F | NoPlace> {
   const hosts = (await candidates(db, services, wanted)).filter((host) => isUsable(host, services, wanted))
   const excluded = new Set(wanted.except)
   let why: NoPlace = wanted.network === 'dedicated' && hosts.length === 0 ? 'no_address' : 'no_room'

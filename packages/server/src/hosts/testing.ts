@@ -1,6 +1,7 @@
 import { createFakeConsole, type FakeConsole } from '@coinrack/compute/fake/console.ts'
 import { createFakeDriver, type FakeDriver, type FakeDriverOptions } from '@coinrack/compute/fake/driver.ts'
 import { createFakeGuestChannel, type FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
+import { createFakeMigration, type FakeMigration } from '@coinrack/compute/fake/migration.ts'
 import {
   type HostMode,
   type HostPorts,
@@ -40,6 +41,17 @@ export function fakeHost(
     snapshots: createFakeSnapshots(driver),
     retainedDisks: createFakeRetainedDisks(driver),
   }
+}
+
+/** Makes a cluster of hosts, of which the one that is called `east-1` is its member of the same name. */
+export function joinCluster(
+  name: string,
+  hosts: readonly FakeHost[],
+  { hasSharedDisks = false } = {},
+): FakeMigration {
+  const migration = createFakeMigration(new Map(hosts.map((host) => [host.id, host])), { hasSharedDisks })
+  for (const host of hosts) host.cluster = { name, member: host.id, hasSharedDisks, migration }
+  return migration
 }
 
 /** Tests that mean nothing where hosts are so: theirs are as good as fakes can be. All of them stand here, with the reason. */

@@ -6,8 +6,12 @@ import { backup, backupProve } from './backup.ts'
 import { chainRescan } from './chain-rescan.ts'
 import type { Command } from './command.ts'
 import { credit } from './credit.ts'
+import { hostDeclareDead } from './host-declare-dead.ts'
 import { hostDrain, hostOpen } from './host-drain.ts'
+import { hostEvacuate } from './host-evacuate.ts'
+import { hostForget } from './host-forget.ts'
 import { hostList } from './host-list.ts'
+import { hostMove } from './host-move.ts'
 import { hostShow } from './host-show.ts'
 import { imageAdd } from './image-add.ts'
 import { imageList } from './image-list.ts'
@@ -45,7 +49,11 @@ export const commands: Command[] = [
   hostList,
   hostShow,
   hostDrain,
+  hostEvacuate,
   hostOpen,
+  hostMove,
+  hostDeclareDead,
+  hostForget,
   imageList,
   imageAdd,
   imageRemove,

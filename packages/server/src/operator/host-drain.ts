@@ -1,13 +1,7 @@
-import { type HostState, setHostState } from '../hosts/host-store.ts'
-import { type Command, RefusedError } from './command.ts'
-
-const settingState =
-  (state: HostState, text: string): Command['run'] =>
-  async (operator, [id]) => {
-    const isKnown = await setHostState(await operator.db(), id!, state)
-    if (!isKnown) throw new RefusedError(`There is no host ${id}`)
-    return { json: { id, state }, text: `${id} ${text}` }
-  }
+import { setHostState } from '../hosts/host-store.ts'
+import { endMovesFrom } from '../vps/move/move-store.ts'
+import type { Command } from './command.ts'
+import { demandHost } from './demand-host.ts'
 
 export const hostDrain: Command = {
   name: 'host drain',
@@ -15,13 +9,24 @@ export const hostDrain: Command = {
   summary:
     'Places no new machine on a host; those that are there go on, and can grow, be reinstalled and come back',
   takes: 1,
-  run: settingState('draining', 'gets no new machines'),
+  async run(operator, [id]) {
+    const db = await operator.db()
+    await demandHost(db, id!)
+    await setHostState(db, id!, 'draining')
+    return { json: { id, state: 'draining' }, text: `${id} gets no new machines` }
+  },
 }
 
 export const hostOpen: Command = {
   name: 'host open',
   arguments: '<id>',
-  summary: 'Places machines on a host again',
+  summary: 'Places machines on a host again; those that were to move away from it stay',
   takes: 1,
-  run: settingState('open', 'gets new machines'),
+  async run(operator, [id]) {
+    const db = await operator.db()
+    await demandHost(db, id!)
+    await setHostState(db, id!, 'open')
+    await endMovesFrom(db, id!)
+    return { json: { id, state: 'open' }, text: `${id} gets new machines` }
+  },
 }

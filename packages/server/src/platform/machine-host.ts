@@ -1,5 +1,6 @@
 import type { VpsConsole } from '@coinrack/compute/ports/console.ts'
 import type { GuestChannel } from '@coinrack/compute/ports/guest-channel.ts'
+import type { VpsMigration } from '@coinrack/compute/ports/migration.ts'
 import type { RetainedDisks } from '@coinrack/compute/ports/retained-disks.ts'
 import type { VpsSnapshots } from '@coinrack/compute/ports/snapshot.ts'
 import type { VpsDriver } from '@coinrack/compute/ports/vps-driver.ts'
@@ -32,6 +33,18 @@ export interface MachineHost {
   console: VpsConsole
   snapshots: VpsSnapshots
   retainedDisks: RetainedDisks
+  /** Undefined for a host that is in none. */
+  cluster?: ClusterMembership
+}
+
+/** A host's place in its cluster: machines move between the hosts of one. */
+export interface ClusterMembership {
+  name: string
+  /** The name of the host in it. */
+  member: string
+  /** Whether a machine's disk can be read without the host that it is on. */
+  hasSharedDisks: boolean
+  migration: VpsMigration
 }
 
 /** The ids of the hosts whose machines a process may change now. */

@@ -4,6 +4,7 @@ import { createIncusClient } from '@coinrack/compute/incus/client.ts'
 import { createIncusConsole } from '@coinrack/compute/incus/console.ts'
 import { createIncusDriver } from '@coinrack/compute/incus/driver.ts'
 import { createClusterImages } from '@coinrack/compute/incus/images.ts'
+import { createIncusMigration } from '@coinrack/compute/incus/migration.ts'
 import { noGuestChannel } from '@coinrack/compute/incus/no-guest-channel.ts'
 import { createIncusRetainedDisks } from '@coinrack/compute/incus/retained-disks.ts'
 import { createIncusSnapshots } from '@coinrack/compute/incus/snapshots.ts'
@@ -49,6 +50,7 @@ export async function openCluster(
   const snapshots = createIncusSnapshots(client)
   const retainedDisks = createIncusRetainedDisks(client)
   const console = createIncusConsole(client)
+  const migration = createIncusMigration(client)
   const { bridge, prefix_length: prefixLength, gateway, resolver, addresses } = network
   const hosts = members.map(
     ({ name: member }): MachineHost => ({
@@ -79,6 +81,7 @@ export async function openCluster(
       console,
       snapshots,
       retainedDisks,
+      cluster: { name, member, hasSharedDisks: settings.shared_disks, migration },
     }),
   )
   return {

@@ -30,6 +30,7 @@ import { forgetRenewers } from '../vps/billing/billing-store.ts'
 import { forgetOldLinks } from '../vps/console/console-links.ts'
 import { createVpsReconciler } from '../vps/machine/reconcile-vps.ts'
 import { createSampler, type NewestUsage } from '../vps/meter/sample-machines.ts'
+import { moveMachines } from '../vps/move/move-machines.ts'
 import { createRdnsReconciler } from '../vps/network/rdns/reconcile-rdns.ts'
 import { expireOrders } from '../vps/orders/expire-orders.ts'
 import { forgetUnpaidOrders } from '../vps/orders/order-store.ts'
@@ -43,6 +44,7 @@ const HOST_MS = 3_000
 const VPS_MS = 500
 const SNAPSHOTS_MS = 2_000
 const RDNS_MS = 5_000
+const MOVES_MS = 2_000
 /** A step is sampled soon after it begins. */
 const METER_MS = 1_000
 const SANDBOXES_MS = 500
@@ -94,6 +96,13 @@ export function runReconcilers(services: Services): () => Promise<void> {
         await endExpiredDelegations(services)
         return report
       },
+    },
+    {
+      what: 'Moving machines between hosts',
+      everyMs: MOVES_MS,
+      idleMs: IDLE_MS,
+      pass: () => moveMachines(services),
+      topic: RECONCILE_VPS,
     },
     { what: 'Forgetting what is old', everyMs: TIDY_MS, pass: () => forgetWhatIsOld(services) },
   ])

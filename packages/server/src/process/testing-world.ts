@@ -31,8 +31,17 @@ import { type Config, loadConfig } from '../config/config.ts'
 import defaultCatalog from '../config/default-catalog.json' with { type: 'json' }
 import { listenForChanges } from '../database/changes.ts'
 import { openPool } from '../database/pool.ts'
+import { registerHosts } from '../hosts/host-store.ts'
 import { observeHost } from '../hosts/observe-host.ts'
-import { type Exception, type FakeHost, fakeHost, featuresIn, hostIn, hostMode } from '../hosts/testing.ts'
+import {
+  type Exception,
+  type FakeHost,
+  fakeHost,
+  featuresIn,
+  hostIn,
+  hostMode,
+  joinCluster,
+} from '../hosts/testing.ts'
 import { invoicing } from '../payments/invoicing.ts'
 import { atMostEvery } from '../platform/at-most-every.ts'
 import { createHashing } from '../platform/hashing.ts'
@@ -97,7 +106,11 @@ export interface WorldOptions {
     region: string
     driver?: Partial<FakeDriverOptions>
     network?: Partial<HostNetwork>
+    /** The name of its cluster. */
+    cluster?: string
   }[]
+  /** The clusters of which any host can read the disks of all. */
+  sharedDisks?: readonly string[]
   /** Options of the fake runtime; false: this host runs no sandboxes. */
   sandboxes?: Partial<FakeRuntimeOptions> | false
   /** How long a request waits for others to derive their keys. */
@@ -137,7 +150,7 @@ export async function createTestWorld(
     driverOptions(options.driver),
     guestFolder,
   )
-  const others = (options.hosts ?? []).map(({ driver, network, ...host }, index) =>
+  const others = (options.hosts ?? []).map(({ driver, network, cluster: _, ...host }, index) =>
     fakeHost(
       { ...host, network: { ...config, publicIp: `192.0.2.${index + 1}`, ...network } },
       driverOptions(driver),
@@ -145,6 +158,17 @@ export async function createTestWorld(
     ),
   )
   const fakeHosts = new Map([local, ...others].map((host) => [host.id, host]))
+  const clusters = new Set(options.hosts?.flatMap(({ cluster }) => cluster ?? []))
+  for (const name of clusters) {
+    const members = options.hosts!.filter(({ cluster }) => cluster === name)
+    joinCluster(
+      name,
+      members.map(({ id }) => fakeHosts.get(id)!),
+      {
+        hasSharedDisks: options.sharedDisks?.includes(name) ?? false,
+      },
+    )
+  }
   const factory = forwarderFactoryAddress(TREASURY)
   const services = guardSlowEdges({
     config,
@@ -180,6 +204,7 @@ export async function createTestWorld(
       for (const host of services.hosts.values())
         for (let time = 1; (await observeHost(services, host)).failed && time < ASKED; time++);
   }
+  await registerHosts(db, services.hosts.values())
   await observeHosts()
   return {
     mode,

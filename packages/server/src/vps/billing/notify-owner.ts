@@ -11,13 +11,17 @@ import { cyclePrice } from './cycle-price.ts'
 /** Whether one more period can be charged, or what does not cover it. */
 export type Coverage = 'covered' | 'balance' | 'budget' | 'permission' | 'debt'
 
-/** The things that happen to the paid time of a VPS. */
+/** The things that happen to a VPS, or to its paid time, without its owner's doing. */
 export type Happening =
   /** It ends in so many days, and what the balance has then is not sure yet. */
   | { kind: 'renewal_due'; days: number; covered: Coverage; invoice: InvoiceView | undefined }
   | { kind: 'suspended'; covered: Coverage; invoice: InvoiceView | undefined }
   | { kind: 'resumed' }
   | { kind: 'deleted' }
+  /** It is moved to another host, and powered off for that. */
+  | { kind: 'maintenance'; from: Date }
+  /** With its host; `credited` is in micro-USD. */
+  | { kind: 'lost'; since: Date; credited: bigint }
 
 type Facts = Pick<
   VpsRow,
@@ -76,6 +80,14 @@ async function tellByEvent(tx: Transaction, services: Services, row: Facts, happ
       break
     case 'deleted':
       await recordEvent(tx, services, row.account_id, 'vps.deleted', paid)
+      break
+    case 'maintenance':
+      await recordEvent(tx, services, row.account_id, 'vps.maintenance', { ...about, from: happening.from })
+      break
+    case 'lost': {
+      const { since, credited } = happening
+      await recordEvent(tx, services, row.account_id, 'vps.lost', { ...about, since, credited })
+    }
   }
 }
 
@@ -157,6 +169,19 @@ export function mailAbout(row: Facts, happening: Happening, url: string): { subj
       return mail(
         `${row.hostname} was deleted`,
         `Its paid time ended at ${until}. It and its disk are deleted.`,
+      )
+    case 'maintenance':
+      return mail(
+        `${row.hostname} is restarted for maintenance`,
+        `It moves to another host. For that it is powered off once, at ${minute(happening.from)} or later, and started again some minutes after.`,
+        'Its disk and its address stay the same. There is nothing to do; to choose the moment yourself, stop it before (power_vps), and it moves while it is off.',
+      )
+    case 'lost':
+      return mail(
+        `${row.hostname} was lost`,
+        `The host that it ran on failed for good, and its disk with it. It was last seen at ${minute(happening.since)}.`,
+        `${formatUsd(happening.credited)} USD, what was paid for the time since, are back on your balance.`,
+        'To go on, order another one and restore your own backups to it.',
       )
   }
 }

@@ -55,11 +55,14 @@ export async function buyerOf(service: TestService, balance: bigint) {
     async mails(): Promise<string[]> {
       return (await this.mail()).map(({ subject }) => subject)
     },
-    /** The events about its paid time, oldest first. */
+    /** The events about its paid time and its hosts, oldest first. */
     async events(): Promise<{ type: string; data: Record<string, unknown> }[]> {
       const { rows } = await db.query<{ type: string; data: Record<string, unknown> }>(
         `select type, data from event where account_id = $1 and type = any($2) order by created_at, id`,
-        [accountId, ['vps.renewal_due', 'vps.suspended', 'vps.resumed', 'vps.deleted']],
+        [
+          accountId,
+          ['vps.renewal_due', 'vps.suspended', 'vps.resumed', 'vps.deleted', 'vps.maintenance', 'vps.lost'],
+        ],
       )
       return rows
     },

@@ -34,7 +34,11 @@ export async function moveToAnotherHost(services: Services, { id, host_id: left 
   })
   if (!row) return false
   services.log.warn({ vps: id, from: left, to: row.host_id }, 'A machine is made on another host')
-  // Whatever was made of it. Left by a process that ends here, it is an orphan.
-  await hostOf(services, { host_id: left }).driver.destroy(id)
+  // Whatever was made of it. Left by a process that ends here, or on a host that does not answer, it is an orphan.
+  await hostOf(services, { host_id: left })
+    .driver.destroy(id)
+    .catch((error) =>
+      services.log.warn({ err: error, vps: id, host: left }, 'It could not be destroyed there'),
+    )
   return true
 }

@@ -23,6 +23,10 @@ const row = (change: Partial<Row> = {}): Row => ({
   done_rescue: false,
   hostname_pending: false,
   next_root_password_hash: null,
+  host_state: 'open',
+  move_to: null,
+  move_due_at: null,
+  move_stop_from: null,
   ...change,
 })
 const absent: VpsObservation = { state: 'absent', sshReady: false }

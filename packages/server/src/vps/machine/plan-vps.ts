@@ -15,6 +15,10 @@ export type Step =
   /** The machine is told by its guest agent what was wished for its inside. */
   | { do: 'tell' }
   | { do: 'fail'; reason: string }
+  /** A new machine is made on another host, since its own is dead. */
+  | { do: 'make_elsewhere' }
+  /** The machine goes to the host that was chosen for it. */
+  | { do: 'move' }
   /** SSH answered for the first time: the order is charged, the paid time begins. */
   | { do: 'deliver' }
   | { do: 'record'; status: 'active' | 'stopped' | 'suspended'; sshReady: boolean }
@@ -42,12 +46,18 @@ type Wish = Pick<
   | 'done_rescue'
   | 'hostname_pending'
   | 'next_root_password_hash'
+  | 'host_state'
+  | 'move_to'
+  | 'move_due_at'
+  | 'move_stop_from'
 >
 
 /** Compares what is wanted with what was seen. Pure: the same answer however often it is asked. */
 export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
   if (row.wanted === 'deleted') return { do: 'destroy' }
   if (seen.state === 'unreachable') return planUnreachable(row, now)
+  const move = planMove(row, seen, now)
+  if (move) return move
   // The wishes of its owner wait until it is paid again.
   if (row.status === 'suspended') {
     if (seen.state === 'running') return { do: 'power', action: 'stop' }
@@ -79,8 +89,32 @@ export function planVps(row: Wish, seen: VpsObservation, now: Date): Step {
   return isToldOf && !row.rescue ? { do: 'tell' } : { do: 'nothing' }
 }
 
-/** Nothing is started over or elsewhere while it may still run where it is. */
+/** A machine moves while nothing else goes on with it. Where it cannot move while it runs it is stopped, once that is allowed. */
+function planMove(row: Wish, seen: VpsObservation, now: Date): Step | undefined {
+  if (row.move_to === null || isBeingMade(row)) return undefined
+  if (seen.state === 'stopped') return { do: 'move' }
+  const isAtRest = row.status === 'active' && row.wanted === 'running' && row.done_boot === row.wanted_boot
+  if (seen.state !== 'running' || !isAtRest || row.rescue || row.done_rescue) return undefined
+  if (row.move_stop_from !== null && row.move_stop_from <= now) return { do: 'power', action: 'stop' }
+  return isMoveDue(row, now) ? { do: 'move' } : undefined
+}
+
+const isBeingMade = ({ status }: Pick<Wish, 'status'>) =>
+  status === 'provisioning' || status === 'reinstalling'
+
+/** Whether a move to the host that was chosen is to be tried now. */
+export const isMoveDue = ({ move_due_at }: Pick<Wish, 'move_due_at'>, now: Date) =>
+  move_due_at !== null && move_due_at <= now
+
+/**
+ * Nothing is started over or elsewhere while it may still run where it is. The power of a dead host is off: what can be moved
+ * without it is.
+ */
 function planUnreachable(row: Wish, now: Date): Step {
+  if (row.host_state === 'dead') {
+    if (row.status === 'provisioning') return { do: 'make_elsewhere' }
+    return isMoveDue(row, now) ? { do: 'move' } : { do: 'nothing' }
+  }
   if (row.status === 'provisioning' && isOverdue(row, now))
     return { do: 'fail', reason: 'The host of the machine went away' }
   return row.status === 'active' && row.ssh_ready

@@ -13,6 +13,7 @@ import type { Services } from '../../platform/services.ts'
 import { handOverAtBoot, notifyGuest } from '../guest/notify-guest.ts'
 import { metricsOf, type Sample } from '../meter/metrics.ts'
 import type { NewestUsage } from '../meter/sample-machines.ts'
+import { moveVps } from '../move/move-vps.ts'
 import { networkApplier } from '../network/apply-network.ts'
 import { freePorts } from '../network/network-store.ts'
 import { unwantNames } from '../network/rdns/rdns-store.ts'
@@ -22,7 +23,7 @@ import { moveSshPort } from './move-ssh-port.ts'
 import { moveToAnotherHost } from './move-to-another-host.ts'
 import { notifyChange } from './notify-change.ts'
 import { observeOne, observeTogether } from './observations.ts'
-import { isOverdue, MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
+import { isMoveDue, isOverdue, MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
 import { destroyKeepingDisk, putDiskBack, wipeDisk } from './replace-disk.ts'
 import { userDataPurpose } from './user-data.ts'
 import { type VpsRow, type VpsToDo, vpsById, vpsWithMachines } from './vps-store.ts'
@@ -81,7 +82,7 @@ export function createVpsReconciler(
   const lastLook = ({ id }: VpsToDo) => lookedAt.get(id) ?? 0
   function isDue(row: VpsToDo): boolean {
     if (busy.has(row.id)) return false
-    if (!isSteady(row)) return true
+    if (!isSteady(row) || isMoveDue(row, services.clock.now())) return true
     if (row.wished_at && row.wished_at.getTime() >= lastLook(row)) return true
     const since = services.clock.now().getTime() - lastLook(row)
     // The last look lies ahead where the clock was set back.
@@ -89,7 +90,10 @@ export function createVpsReconciler(
   }
   /** Nothing is to be done with it, as far as is known: it can be looked at along with the others of its host. */
   const isOnlyLookedAt = (row: VpsToDo) =>
-    isSteady(row) && !row.has_work && !(row.wished_at && row.wished_at.getTime() >= lastLook(row))
+    isSteady(row) &&
+    !isMoveDue(row, services.clock.now()) &&
+    !row.has_work &&
+    !(row.wished_at && row.wished_at.getTime() >= lastLook(row))
 
   function begin(): void {
     while (busy.size < AT_ONCE) {
@@ -142,7 +146,7 @@ export function createVpsReconciler(
       begin()
       return tally.report(
         rows.length,
-        rows.every((row) => isSteady(row) && !row.has_work),
+        rows.every((row) => isSteady(row) && !row.has_work && row.move_due_at === null),
       )
     },
     idle,
@@ -250,6 +254,11 @@ async function take(
         await updateMachine(tx, id, { machine_gone_at: clock.now() })
         await settleWork(tx, id, clock.now())
       })
+    case 'make_elsewhere':
+      if (await moveToAnotherHost(services, row)) return
+      return failVps(services, id, 'The host of the machine was lost')
+    case 'move':
+      return moveVps(services, row, seen)
     case 'fail':
       return failVps(services, id, step.reason)
     case 'deliver':

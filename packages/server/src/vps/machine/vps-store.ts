@@ -1,5 +1,6 @@
 import { insertion } from '../../database/columns.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
+import type { HostState } from '../../hosts/host-store.ts'
 import { BILLING_COLUMNS, type BillingRow, type NewBilling } from '../billing/billing-store.ts'
 import { MACHINE_COLUMNS, type MachineRow, type NewMachine, type VpsStatus } from './machine-store.ts'
 
@@ -17,13 +18,25 @@ export interface VpsRow extends VpsIdentity, MachineRow, BillingRow {
   has_work: boolean
   /** The features of its host. */
   features: string[]
+  host_state: HostState
+  /** The host that was chosen for it to move to; null when there is none. */
+  move_to: string | null
+  /** When the move is tried next. */
+  move_due_at: Date | null
+  /** From when on it is stopped for the move; null while that is not so. */
+  move_stop_from: Date | null
 }
 
 const HAS_WORK = `exists (select from vps_operation where service_id = vps.id and status = 'running') as has_work`
 
-const FEATURES = '(select features from host where host.id = host_id) as features'
+const ofHost = (column: string) => `(select ${column} from host where host.id = host_id)`
+const ofMove = (column: string) =>
+  `(select ${column} from vps_move where vps_move.id = vps.id and to_host is not null)`
+const MOVE_DUE = `${ofMove('due_at')} as move_due_at`
+const MOVE = `${ofMove('to_host')} as move_to, ${MOVE_DUE}, ${ofMove('stop_from')} as move_stop_from`
 
-const COLUMNS = `id, account_id, order_id, created_at, ${MACHINE_COLUMNS}, ${BILLING_COLUMNS}, ${HAS_WORK}, ${FEATURES}`
+const COLUMNS = `id, account_id, order_id, created_at, ${MACHINE_COLUMNS}, ${BILLING_COLUMNS}, ${HAS_WORK},
+  ${ofHost('features')} as features, ${ofHost('state')} as host_state, ${MOVE}`
 
 /** A new VPS: its machine is wanted running, and not there yet. */
 export async function insertVps(
@@ -88,13 +101,13 @@ const TO_DO = [
   'wished_at',
 ] as const satisfies (keyof VpsRow)[]
 
-export type VpsToDo = Pick<VpsRow, (typeof TO_DO)[number] | 'has_work'>
+export type VpsToDo = Pick<VpsRow, (typeof TO_DO)[number] | 'has_work' | 'move_due_at'>
 
 /** Every VPS that may have a machine on one of these hosts. Read with each pass, so no more of it than the pass needs. */
 export async function vpsWithMachines(db: Queryable, hosts: readonly string[]): Promise<VpsToDo[]> {
   const { rows } = await db.query<VpsToDo>({
     name: 'vps_with_machines',
-    text: `select ${TO_DO.join(', ')}, ${HAS_WORK} from vps_machine vps
+    text: `select ${TO_DO.join(', ')}, ${HAS_WORK}, ${MOVE_DUE} from vps_machine vps
       where machine_gone_at is null and host_id = any($1) order by id`,
     values: [hosts],
   })

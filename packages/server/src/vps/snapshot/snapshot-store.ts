@@ -140,6 +140,17 @@ export async function forgetOwnSnapshots(tx: Transaction, vpsId: string): Promis
   )
 }
 
+/** Whatever was kept of a machine went with its host. */
+export async function loseSnapshots(tx: Transaction, vpsId: string): Promise<void> {
+  await forgetOwnSnapshots(tx, vpsId)
+  await tx.query(
+    `update vps_snapshot set status = case status when 'deleting' then 'deleted' else 'damaged' end,
+       failure_reason = 'The host that it was on was lost'
+     where vps_id = $1 and status in ('creating', 'ready', 'restoring', 'deleting')`,
+    [vpsId],
+  )
+}
+
 /** Keeps only the newest of the disks that are kept of a machine: with the next one there are two. */
 export async function makeRoomForKept(tx: Transaction, vpsId: string): Promise<void> {
   await tx.query(
