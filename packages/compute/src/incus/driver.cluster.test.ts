@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { answersSsh } from '@coinrack/host/answers-ssh.ts'
 import { makeSshAccess } from '../local-vps/testing.ts'
 import { vpsConsoleSuite } from '../ports/suites/console.suite.ts'
 import { lackedFeaturesSuite } from '../ports/suites/lacked-features.suite.ts'
+import { migrationSuite } from '../ports/suites/migration.suite.ts'
 import { retainedDisksSuite } from '../ports/suites/retained-disks.suite.ts'
 import { vpsSnapshotsSuite } from '../ports/suites/snapshot.suite.ts'
 import { countingUserData, vpsDriverSuite } from '../ports/suites/vps-driver.suite.ts'
@@ -9,6 +11,7 @@ import { makeVpsId } from '../testing.ts'
 import { isNotFound } from './client.ts'
 import { createIncusConsole } from './console.ts'
 import { instanceName } from './instance.ts'
+import { createIncusMigration } from './migration.ts'
 import { noGuestChannel } from './no-guest-channel.ts'
 import { createIncusRetainedDisks } from './retained-disks.ts'
 import { createIncusSnapshots } from './snapshots.ts'
@@ -101,6 +104,31 @@ retainedDisksSuite('a member of an Incus cluster', async () => {
       await answers()
       return inside('cat /root/text')
     },
+    close,
+  }
+})
+
+migrationSuite('the members of an Incus cluster', async () => {
+  const { driver, access, close, client } = await runningMachine()
+  const { byKey: inside, spec } = access
+  const answers = async () => {
+    while (!(await answersSsh(spec.sshAddress))) await sleep(500)
+  }
+  const ask = async (command: string) => {
+    await answers()
+    return inside(command)
+  }
+  return {
+    migration: createIncusMigration(client),
+    hosts: [
+      { name: 'node3', driver },
+      { name: 'node1', driver: labDriver(client, 'node1').driver },
+    ],
+    spec,
+    isLive: true,
+    write: async (text) => void (await ask(`echo '${text}' >/root/text; sync`)),
+    read: () => ask('cat /root/text'),
+    bootId: () => ask('cat /proc/sys/kernel/random/boot_id'),
     close,
   }
 })

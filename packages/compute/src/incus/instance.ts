@@ -146,6 +146,8 @@ export function instanceOf(
       'security.secureboot': 'false',
       'security.csm': 'true',
       'migration.stateful': 'true',
+      // A member that comes back starts nothing by itself: by then a machine may be on another, or be given up.
+      'boot.autostart': 'false',
       [KEY.id]: spec.id,
       [KEY.sshAddress]: `${host}:${port}`,
       [KEY.sshHostKey]: spec.sshHostKey.publicKey,
