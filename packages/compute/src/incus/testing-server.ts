@@ -12,7 +12,7 @@ import type { Instance } from './instance.ts'
  * driver without one. Members are servers of their own with one state; instances have no inside.
  */
 
-type Body = Partial<Instance> & { action?: string; restore?: string; config?: Record<string, string> }
+type Body = Partial<Instance> & { action?: string; live?: boolean; config?: Record<string, string> }
 
 export interface RecordedCluster {
   members: { name: string; url: string }[]
@@ -20,6 +20,8 @@ export interface RecordedCluster {
   key: string
   instances: Map<string, Instance>
   images: Set<string>
+  /** Each member reads the disks of all. */
+  hasSharedDisks: boolean
   /** The requests that came, as `node1 PUT /1.0/instances/NAME`. */
   readonly calls: string[]
   /** Does something before a request is handled; `lost` answers nothing once it is done, `hang` answers nothing at all. */
@@ -42,6 +44,7 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
     key,
     instances,
     images: new Set(),
+    hasSharedDisks: false,
     calls: [],
     meddle: () => undefined,
     setAway: (member, isAway) => void (isAway ? away.add(member) : away.delete(member)),
@@ -78,6 +81,7 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
     }
     const instance = instances.get(name)
     if (!instance) throw new Refusal(404, 'Instance not found')
+    if (method === 'POST' && !rest) return background(() => move(instance, query.get('target')!, body))
     if (away.has(instance.location))
       throw new Refusal(500, 'Missing event connection with target cluster member')
     if (method === 'GET') return instance
@@ -99,6 +103,20 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
       else Object.assign(instance, { config: withoutEmpty(body.config!), devices: body.devices })
     }
     return method === 'PUT' ? background(change) : change()
+  }
+
+  const move = (instance: Instance, target: string, { live = false }: Body) => {
+    if (away.has(target)) throw new Refusal(400, 'Target cluster member is offline')
+    if (away.has(instance.location)) {
+      if (!cluster.hasSharedDisks)
+        throw new Refusal(
+          400,
+          "The cluster member hosting the instance is offline and it isn't on remote storage",
+        )
+      instance.status = 'Stopped'
+    } else if (instance.status === 'Running' && !live)
+      throw new Refusal(400, 'Instance must be stopped to be moved statelessly')
+    instance.location = target
   }
 
   const background = (work: () => void) => {
