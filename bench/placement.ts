@@ -13,15 +13,14 @@ import { insertMachines } from './insert-machines.ts'
 import { postgresSeconds } from './postgres-seconds.ts'
 
 /*
- * The cost of placing a machine on one of 10, of 100 and of 1,000 hosts with 30 machines each: processor time of the
+ * The cost of placing a machine on one of 10, of 100 and of 1,000 hosts, with 30 machines each unless said otherwise: processor time of the
  * service and of PostgreSQL per placement, the 99th percentile of how long one takes, and how both grow.
  * Each placement is a transaction of its own that is rolled back, several at a time.
- * `npm run bench:placement -- [placements]`
+ * `npm run bench:placement -- [placements] [machines of each host]`
  */
 
-const [placements = 1_000] = process.argv.slice(2).map(Number)
+const [placements = 1_000, machinesEach = 30] = process.argv.slice(2).map(Number)
 const HOSTS = [10, 100, 1_000]
-const MACHINES_EACH = 30
 const AT_ONCE = 4
 
 const folder = await mkdtemp('/tmp/coinrack-bench-')
@@ -87,7 +86,7 @@ async function makeHosts(count: number): Promise<void> {
   )
   await db.query(
     `insert into host (id, kind, region, vcpus, memory_mb, disk_gb, features, images, seen_at)
-     select 'host-' || n, 'fake', case when n % 2 = 0 then 'east' else 'west' end, 64, 65536, 2000, '{networks}',
+     select 'host-' || n, 'fake', case when n % 2 = 0 then 'east' else 'west' end, 64, 65536, 2000, '{firewall,own_addresses,port_forwarding}',
        '[{"slug": "debian-12", "state": "ready"}, {"slug": "debian-13", "state": "ready"}]', now()
      from generate_series(1, $1::int) n`,
     [count],
@@ -96,7 +95,7 @@ async function makeHosts(count: number): Promise<void> {
     `insert into vps_order (id, account_id, status, product, os_id, hostname, service_id, price, price_hourly, created_at, expires_at)
      select 'ord_' || n, 'acc_bench', 'active', 'nano', 1, 'web', 'vps_' || n, 1, 1, now(), now()
      from generate_series(1, $1::int) n`,
-    [count * MACHINES_EACH],
+    [count * machinesEach],
   )
   await insertMachines(db, count)
   await db.query('vacuum analyze')

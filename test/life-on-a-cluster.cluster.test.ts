@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSshKey } from '@coinrack/cli/ssh.ts'
 import { instanceName } from '@coinrack/compute/incus/instance.ts'
 import { labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { answersSsh } from '@coinrack/host/answers-ssh.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -74,10 +75,12 @@ test('behavior: an order is delivered on a member, by SSH with the host key that
   expect(await inside('hostname')).toBe('web')
   expect(await processesOf(id)).toHaveLength(1)
   expect(await chargesOf(customer)).toEqual({ charges: 1, held: 0n })
+  const { ipv6 } = await customer.getVpsStatus({ service_id: id, reveal: false })
+  expect(await answersSsh({ host: ipv6!, port: 22 })).toBe(true)
   const seen = await customer.getVpsStatus({ service_id: id, reveal: false })
   expect(seen).toMatchObject({
     region: 'lab',
-    features: ['memory_snapshots', 'retained_disks', 'serial_console'],
+    features: ['ipv6', 'memory_snapshots', 'retained_disks', 'serial_console'],
     ssh: { port: 22 },
   })
 })

@@ -14,6 +14,7 @@ LAB=${COINRACK_INCUS_LAB:-/tmp/coinrack-incus-lab}
 MEMBERS=${MEMBERS:-3}
 # Member N is NET.0.N, this machine NET.0.254; everything else in NET is for machines.
 NET=10.77
+NET6=2001:db8:77
 HERE=$(dirname "$(readlink -f "$0")")
 ROOT=${COINRACK_CACHE:-/var/cache/coinrack}/incus-lab-root
 PACKAGES=incus-base,incus-client,incus-agent,qemu-system-x86,qemu-utils,ovmf,btrfs-progs,e2fsprogs,squashfs-tools
@@ -69,6 +70,7 @@ make_network() {
   ip link add inclab type veth peer name host netns inc0
   ip -n inc0 link set host master br0 up
   ip addr add "$NET.0.254/16" dev inclab
+  ip addr add "$NET6::1/64" dev inclab nodad
   ip link set inclab up
   local n
   for n in $(seq "$MEMBERS"); do

@@ -12,7 +12,7 @@ export const LAB = join(import.meta.dirname, '../../deploy/incus-lab/lab.sh')
 /** Writes the file that describes the cluster of the laboratory. @returns where it is */
 export async function writeClusterFile(client: IncusClient, folder: string): Promise<string> {
   const file = join(folder, 'cluster.json')
-  const { bridge, prefixLength, gateway, resolver } = labNetwork
+  const { bridge, prefixLength, gateway, resolver, ipv6 } = labNetwork
   const cluster = {
     name: 'lab',
     region: 'lab',
@@ -25,6 +25,7 @@ export async function writeClusterFile(client: IncusClient, folder: string): Pro
       gateway,
       resolver,
       addresses: '10.77.200.1-10.77.200.50',
+      ipv6: { prefix: '2001:db8:77::/64', gateway: ipv6.gateway },
     },
     // Under emulation the kernel cannot calibrate the clock of the processor.
     instance_config: { 'smbios11.tsc_early_khz': '2599998 tsc=reliable fsck.mode=skip' },

@@ -17,6 +17,7 @@ import { hasHostKey } from './host-key.ts'
 import type { ClusterImages } from './images.ts'
 import {
   adjusted,
+  hasAddresses,
   hasSeed,
   type Instance,
   type InstanceOptions,
@@ -54,18 +55,18 @@ export interface IncusDriverOptions extends InstanceOptions {
   log: { info(fields: object, message: string): void }
 }
 
-const features: HostFeatures = {
+const featuresOf = ({ network }: InstanceOptions): HostFeatures => ({
   firewall: false,
   ownAddresses: true,
   portForwarding: false,
-  ipv6: false,
+  ipv6: network.ipv6 !== undefined,
   memorySnapshots: true,
   retainedDisks: true,
   serialConsole: true,
   screen: false,
   rescue: false,
   guestCommands: false,
-}
+})
 
 /** An instance in a list: without its configuration while its member is away. */
 type Listed = Omit<Instance, 'config' | 'devices'> & {
@@ -83,6 +84,7 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
   const { client, member, images, pool, clock, log } = options
   const ssh = options.ssh ?? { answers: answersSsh, hasHostKey }
   const metrics = createMetrics(client, { member, clock })
+  const features = featuresOf(options)
   const oneByOne = oneAtATime()
   /** The start since which the SSH server of a machine has answered. */
   const answered = new Map<string, string>()
@@ -180,7 +182,7 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
 
   const make = async (spec: VpsSpec): Promise<void> => {
     const fingerprint = await images.fingerprintOf(spec.image)
-    const uplink = uplinkOf(spec.addresses!.ipv4!, options.network)
+    const uplink = uplinkOf(spec.addresses!, options.network)
     const seed = makeSeed({ ...spec, uplink }, clock.now())
     try {
       await client.change('POST', '/1.0/instances', {
@@ -237,7 +239,7 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
   return {
     ensure: (spec) =>
       oneByOne(spec.id, async () => {
-        checkSpec(spec)
+        checkSpec(spec, features)
         let found = (await find(spec.id))?.value
         if (found && !isMade(found)) {
           if (!(await removeUnfinished(spec.id))) return
@@ -247,8 +249,8 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
         if (found.status === 'Running') return isBooted(found) ? undefined : completeFirstBoot(found)
         // Nothing is known of one whose member is away.
         if (found.status !== 'Stopped') return
-        const uplink = uplinkOf(spec.addresses!.ipv4!, options.network)
-        const hasMoved = found.devices.eth0?.['ipv4.address'] !== spec.addresses!.ipv4
+        const uplink = uplinkOf(spec.addresses!, options.network)
+        const hasMoved = !hasAddresses(found, spec.addresses!)
         await replace(spec.id, (current) => {
           const change = adjusted(current, spec, options)
           if (hasMoved) Object.assign(change.config, withSeed(makeUplinkSeed(uplink, clock.now())))
@@ -328,10 +330,11 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
   }
 }
 
-function checkSpec({ id, addresses, rescue, sshAddress }: VpsSpec): void {
+function checkSpec({ id, addresses, rescue, sshAddress }: VpsSpec, { ipv6 }: HostFeatures): void {
   if (!isMachineId(id)) throw new DriverError('spec_invalid', `Not the id of a machine: ${id}`)
   if (rescue) throw new DriverError('unsupported', 'Machines of this cluster have no rescue system')
-  if (addresses?.ipv6) throw new DriverError('unsupported', 'Machines of this cluster have no IPv6 addresses')
+  if (addresses?.ipv6 && !ipv6)
+    throw new DriverError('unsupported', 'Machines of this cluster have no IPv6 addresses')
   if (!addresses?.ipv4 || addresses.ipv4 !== sshAddress.host)
     throw new DriverError('unsupported', 'A machine of this cluster is reached at an address of its own')
 }

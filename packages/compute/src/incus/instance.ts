@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Uplink } from '../personality/uplink.ts'
-import type { VpsObservation, VpsSpec } from '../ports/vps-driver.ts'
+import type { OwnAddresses, VpsObservation, VpsSpec } from '../ports/vps-driver.ts'
 
 /*
  * A VPS as an instance of Incus. All that has to be known of it later stands in the instance itself, in keys that begin
@@ -28,6 +28,8 @@ export interface ClusterNetwork {
   prefixLength: number
   gateway: string
   resolver: string
+  /** Where machines have IPv6 addresses too. */
+  ipv6?: { prefixLength: number; gateway: string } | undefined
 }
 
 export interface InstanceOptions {
@@ -62,6 +64,8 @@ export const KEY = {
 const USER_DATA = 'cloud-init.user-data'
 /** The first line of user data that is a seed. */
 const SEED_MARK = '#coinrack-seed'
+/** A card without an address: whatever it sends is dropped. */
+const NO_ADDRESS = 'none'
 const MIB = 1024 ** 2
 const MACHINE_ID = /^vps_[0-9a-z]{26}$/i
 
@@ -90,11 +94,18 @@ export function macAddress(id: string): string {
   return `02:${bytes.match(/../g)!.join(':')}`
 }
 
-export const uplinkOf = (ipv4: string, { prefixLength, gateway, resolver }: ClusterNetwork): Uplink => ({
-  addresses: [`${ipv4}/${prefixLength}`],
-  gateways: [gateway],
+export const uplinkOf = (
+  { ipv4, ipv6 }: OwnAddresses,
+  { prefixLength, gateway, resolver, ipv6: six }: ClusterNetwork,
+): Uplink => ({
+  addresses: [`${ipv4}/${prefixLength}`, ...(ipv6 && six ? [`${ipv6}/${six.prefixLength}`] : [])],
+  gateways: [gateway, ...(ipv6 && six ? [six.gateway] : [])],
   resolver,
 })
+
+/** Whether the network card is that of a machine with these addresses. */
+export const hasAddresses = ({ devices: { eth0 } }: Instance, { ipv4, ipv6 }: OwnAddresses): boolean =>
+  eth0?.['ipv4.address'] === ipv4 && eth0?.['ipv6.address'] === (ipv6 ?? NO_ADDRESS)
 
 const sizes = ({ vcpus, memoryMb }: Pick<VpsSpec, 'vcpus' | 'memoryMb'>) => ({
   'limits.cpu': String(vcpus),
@@ -117,8 +128,10 @@ const card = (spec: Pick<VpsSpec, 'id' | 'addresses'>, { bridge }: ClusterNetwor
   parent: bridge,
   hwaddr: macAddress(spec.id),
   'ipv4.address': spec.addresses!.ipv4!,
+  'ipv6.address': spec.addresses!.ipv6 ?? NO_ADDRESS,
   // No machine speaks for the address of another.
   'security.ipv4_filtering': 'true',
+  'security.ipv6_filtering': 'true',
   'security.mac_filtering': 'true',
 })
 

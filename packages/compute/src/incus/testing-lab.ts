@@ -21,6 +21,7 @@ export const labNetwork = {
   prefixLength: 16,
   gateway: '10.77.0.254',
   resolver: '10.77.0.254',
+  ipv6: { prefixLength: 64, gateway: '2001:db8:77::1' },
 }
 
 /** The files by which a client is let in, under the names that they have in the file of a cluster. */

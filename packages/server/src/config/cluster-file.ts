@@ -2,10 +2,18 @@ import { isIP } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import type { AddressRange } from '../platform/ipv4.ts'
-import { addressPool } from './config-values.ts'
+import { addressPool, ipv6Prefix } from './config-values.ts'
 
 const Ipv4 = z.string().refine((text) => isIP(text) === 4, 'Expected an IPv4 address')
 const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'Expected small letters, digits and hyphens')
+
+/** The length stays beside the first address: machines are told both. */
+function prefixOf(text: string, context: z.RefinementCtx) {
+  const network = ipv6Prefix.safeParse(text)
+  if (network.success && network.data) return { network: network.data, length: Number(text.split('/')[1]) }
+  context.addIssue('Expected an IPv6 network of 32 to 64 bits, such as 2001:db8:1:2::/64')
+  return z.NEVER
+}
 
 const ClusterFile = z.strictObject({
   /** Its hosts are called by it and by the name of the member. */
@@ -35,6 +43,8 @@ const ClusterFile = z.strictObject({
       context.addIssue('Expected IPv4 networks, ranges or addresses')
       return z.NEVER
     }),
+    /** Every new machine gets an address of this network too, as of COINRACK_ADDRESS_IPV6. */
+    ipv6: z.strictObject({ prefix: z.string().transform(prefixOf), gateway: z.ipv6() }).optional(),
   }),
   /** Keys of the configuration that every instance gets besides. */
   instance_config: z.record(z.string(), z.string()).default({}),

@@ -5,7 +5,7 @@ import type { Services } from '../platform/services.ts'
 import { freeAddress } from './address-pool.ts'
 import { type Candidate, chooseHost, fits, type Share } from './choose-host.ts'
 import { type StoredFeature, shownFeatures } from './features.ts'
-import { candidates, type Demand } from './free-share.ts'
+import { candidates, type Demand, hostsMeeting, type MeetingHost } from './free-share.ts'
 import { lockAddresses, lockHost } from './host-store.ts'
 import { freePort } from './port-pool.ts'
 
@@ -83,7 +83,7 @@ async function underLock<F extends object>(
 ): Promise<F | NoPlace> {
   await tx.query('savepoint place_machine')
   await lockHost(tx, chosen.id)
-  const [now] = await candidates(tx, services, { ...wanted, hostId: chosen.id })
+  const [now] = await candidates(tx, services, { ...wanted, hostIds: [chosen.id] })
   const found = now && fits(wanted, now) ? await find(now) : 'no_room'
   await tx.query(`${typeof found === 'string' ? 'rollback to' : 'release'} savepoint place_machine`)
   return found
@@ -131,21 +131,41 @@ async function tryHosts<F extends object>(
   wanted: Wanted,
   attempt: (chosen: Host) => Promise<F | NoPlace>,
 ): Promise<F | NoPlace> {
-  const hosts = (await candidates(db, services, wanted)).filter((host) => isUsable(host, services, wanted))
+  const meeting = (await hostsMeeting(db, wanted)).filter((host) => isUsable(host, services, wanted))
   const excluded = new Set(wanted.except)
-  let why: NoPlace = wanted.network === 'dedicated' && hosts.length === 0 ? 'no_address' : 'no_room'
-  for (;;) {
-    const chosen = chooseHost(hosts, wanted, excluded, (below) => randomBelow(services, below))
-    if (!chosen) return why
-    const found = await attempt(chosen)
-    if (typeof found !== 'string') return found
-    why = found
-    excluded.add(chosen.id)
+  let why: NoPlace = wanted.network === 'dedicated' && meeting.length === 0 ? 'no_address' : 'no_room'
+  for (const hostIds of whereToLook(services, meeting)) {
+    const hosts = hostIds.length > 0 ? await candidates(db, services, { ...wanted, hostIds }) : []
+    for (;;) {
+      const chosen = chooseHost(hosts, wanted, excluded, (below) => randomBelow(services, below))
+      if (!chosen) break
+      const found = await attempt(chosen)
+      if (typeof found !== 'string') return found
+      why = found
+      excluded.add(chosen.id)
+    }
   }
+  return why
+}
+
+/**
+ * Two hosts at random, and only if neither has room all of them: what is taken of a host is a sum over its machines, and to sum up
+ * those of all hosts for each order would cost more the more there are.
+ */
+function whereToLook(services: Placing, meeting: readonly MeetingHost[]): string[][] {
+  const all = meeting.map(({ id }) => id)
+  if (all.length <= 2) return [all]
+  const one = randomBelow(services, all.length)
+  const other = (one + 1 + randomBelow(services, all.length - 1)) % all.length
+  return [[all[one]!, all[other]!], all]
 }
 
 /** Whether the settings still name a host, so that it can be reached, and its machines can have such a network. */
-const isUsable = ({ id, features }: Host, { hosts }: Placing, { network, ipv6 = false }: Wanted): boolean => {
+const isUsable = (
+  { id, features }: MeetingHost,
+  { hosts }: Placing,
+  { network, ipv6 = false }: Wanted,
+): boolean => {
   const host = hosts.get(id)
   if (!host) return false
   if (ipv6 && (!features.includes('ipv6') || host.network.ipv6Prefix === undefined)) return false

@@ -52,6 +52,7 @@ export async function openCluster(
   const console = createIncusConsole(client)
   const migration = createIncusMigration(client)
   const { bridge, prefix_length: prefixLength, gateway, resolver, addresses } = network
+  const ipv6 = network.ipv6 && { prefixLength: network.ipv6.prefix.length, gateway: network.ipv6.gateway }
   const hosts = members.map(
     ({ name: member }): MachineHost => ({
       id: `${name}-${member}`,
@@ -64,7 +65,7 @@ export async function openCluster(
         sshPorts: { from: 1, to: 1 },
         addressPool: addresses,
         addressGateway: gateway,
-        ipv6Prefix: undefined,
+        ipv6Prefix: network.ipv6?.prefix.network,
         sharedPool: name,
       },
       driver: createIncusDriver({
@@ -72,7 +73,7 @@ export async function openCluster(
         member,
         images,
         pool: settings.storage_pool,
-        network: { bridge, prefixLength, gateway, resolver },
+        network: { bridge, prefixLength, gateway, resolver, ipv6 },
         extraConfig: settings.instance_config,
         clock,
         log,

@@ -7,7 +7,7 @@ import { chargeNow, growthOf, isLarger } from '../orders/upgrade.ts'
 
 export const getUpgradeOptions: Handler<'getUpgradeOptions'> = async ({ input, db, services }) => {
   const row = await vpsById(db, input.service_id)
-  const [host] = await candidates(db, services, { hostId: row.host_id, isThere: true })
+  const [host] = await candidates(db, services, { hostIds: [row.host_id], isThere: true })
   const at = services.clock.now()
   const periods = await periodsFrom(db, row.id, at)
   const isLive = row.status !== 'deleted' && row.status !== 'failed'

@@ -165,6 +165,19 @@ export async function recordMachine(
   return rowCount === 1
 }
 
+/** Writes down what was seen of machines that are as they are wanted. */
+export async function recordObservations(
+  db: Queryable,
+  seen: readonly { id: string; observation: Metrics }[],
+): Promise<void> {
+  await db.query({
+    name: 'record_observations',
+    text: `update vps_machine set observation = seen.observation
+      from unnest($1::text[], $2::jsonb[]) as seen (id, observation) where vps_machine.id = seen.id`,
+    values: [seen.map(({ id }) => id), seen.map(({ observation }) => JSON.stringify(observation))],
+  })
+}
+
 /**
  * Takes the root password, for the first of any number of callers at the same moment.
  * @returns the sealed password, or undefined when it was taken before or the machine is not ready

@@ -3,7 +3,7 @@ import { hostOf } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 
 /** After that a host is asked about a machine anew. */
-const FRESH_MS = 5_000
+export const FRESH_MS = 5_000
 
 type Machine = { id: string; host_id: string }
 

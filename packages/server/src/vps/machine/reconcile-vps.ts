@@ -1,49 +1,18 @@
-import {
-  DriverError,
-  type DriverErrorCode,
-  type VpsObservation,
-  type VpsSpec,
-} from '@coinrack/compute/ports/vps-driver.ts'
-import { announce } from '../../database/changes.ts'
-import { inTransaction } from '../../database/transaction.ts'
-import type { Metrics } from '../../dispatch/read-models.ts'
-import { hostOf, type Tended } from '../../platform/machine-host.ts'
+import { DriverError, type VpsObservation } from '@coinrack/compute/ports/vps-driver.ts'
+import type { Tended } from '../../platform/machine-host.ts'
 import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
-import { handOverAtBoot, notifyGuest } from '../guest/notify-guest.ts'
-import { metricsOf, type Sample } from '../meter/metrics.ts'
 import type { NewestUsage } from '../meter/sample-machines.ts'
-import { moveVps } from '../move/move-vps.ts'
 import { networkApplier } from '../network/apply-network.ts'
-import { freePorts } from '../network/network-store.ts'
-import { unwantNames } from '../network/rdns/rdns-store.ts'
-import { deliverVps, failVps } from './deliver-vps.ts'
-import { recordMachine, updateMachine } from './machine-store.ts'
-import { moveSshPort } from './move-ssh-port.ts'
-import { moveToAnotherHost } from './move-to-another-host.ts'
-import { notifyChange } from './notify-change.ts'
-import { observeOne, observeTogether } from './observations.ts'
-import { isMoveDue, isOverdue, MOST_ATTEMPTS, planVps, type Step } from './plan-vps.ts'
-import { destroyKeepingDisk, putDiskBack, wipeDisk } from './replace-disk.ts'
-import { userDataPurpose } from './user-data.ts'
-import { type VpsRow, type VpsToDo, vpsById, vpsWithMachines } from './vps-store.ts'
-import { settleWork } from './work-store.ts'
-
-/** The reason that a customer is told: a driver's own words are about the operator's host. */
-const WHY: Record<DriverErrorCode, string> = {
-  image_unknown: 'The OS image is no longer offered',
-  image_not_ready: 'The OS image was not ready',
-  spec_invalid: 'This host cannot run such a machine',
-  machine_unknown: 'The machine disappeared',
-  snapshot_unknown: 'The snapshot disappeared',
-  snapshot_damaged: 'The snapshot cannot be read',
-  no_space: 'The host had no room for the machine',
-  unsupported: 'This host has no networks for machines',
-  guest_failed: 'The machine did not start',
-  port_taken: 'The port of the machine was taken by another one',
-}
+import { createLook } from './look.ts'
+import { FRESH_MS, observeOne, observeTogether } from './observations.ts'
+import { isMoveDue, MOST_ATTEMPTS, type Step } from './plan-vps.ts'
+import { type Known, NotSeenError, reconcileOne } from './reconcile-one.ts'
+import { type VpsToDo, vpsWithMachines } from './vps-store.ts'
 
 const AT_ONCE = 8
+/** Machines that are only looked at: read and written down together. */
+const LOOKED_AT_ONCE = 500
 const STEADY_MS = 15_000
 /** For one that waits for its guest agent, or that can't be made. */
 const WAITING_MS = 5_000
@@ -73,10 +42,15 @@ export function createVpsReconciler(
 ): VpsReconciler {
   const busy = new Map<string, Promise<void>>()
   const lookedAt = new Map<string, number>()
-  const samples = new Map<string, Sample>()
-  const networks = networkApplier(services)
+  const known: Known = { samples: new Map(), newest, networks: networkApplier(services) }
+  const look = createLook(services, known)
   const tally = createTally()
+  /** What may take a step, and what is only looked at: the last is the next, which a long list gives at once. */
   let due: VpsToDo[] = []
+  let dueLooks: VpsToDo[] = []
+  const underWay = { steps: 0, looks: 0 }
+  /** Those of which a look has shown that something is to be done, with what was seen and when. */
+  const toStep = new Map<string, { seen: VpsObservation; at: number }>()
   let observe = observeTogether(services)
 
   const lastLook = ({ id }: VpsToDo) => lookedAt.get(id) ?? 0
@@ -90,39 +64,59 @@ export function createVpsReconciler(
   }
   /** Nothing is to be done with it, as far as is known: it can be looked at along with the others of its host. */
   const isOnlyLookedAt = (row: VpsToDo) =>
+    !toStep.has(row.id) &&
     isSteady(row) &&
     !isMoveDue(row, services.clock.now()) &&
     !row.has_work &&
     !(row.wished_at && row.wished_at.getTime() >= lastLook(row))
 
   function begin(): void {
-    while (busy.size < AT_ONCE) {
-      const row = due.shift()
-      if (!row) return
-      const look = isOnlyLookedAt(row) ? observe(row) : observeOne(services, row)
-      lookedAt.set(row.id, services.clock.now().getTime())
-      const isSeen = look.then(
-        () => true,
-        () => false,
-      )
-      const work = reconcileOne(services, { samples, newest, networks }, row, look)
-        .then((step) => {
-          if (step !== 'nothing') tally.done()
-          // Work that was waiting for that can go on at once.
-          if (step === 'record') lookedAt.delete(row.id)
-        })
-        .catch(async (error) => {
-          tally.failed()
-          // What the host did not answer may be done or not, and a machine that was steady before is not: it is looked at again at once.
-          if (!(error instanceof DriverError) && (await isSeen)) lookedAt.delete(row.id)
-          services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed')
-        })
-        .finally(() => {
-          busy.delete(row.id)
-          begin()
-        })
-      busy.set(row.id, work)
+    while (underWay.steps < AT_ONCE) {
+      const row = due.pop()
+      if (!row) break
+      const shown = toStep.get(row.id)
+      toStep.delete(row.id)
+      const isFresh = shown && services.clock.now().getTime() - shown.at < FRESH_MS
+      const seen = isFresh ? Promise.resolve(shown.seen) : observeOne(services, row)
+      work('steps', row, () => reconcileOne(services, known, row, seen))
     }
+    while (underWay.looks < LOOKED_AT_ONCE) {
+      const row = dueLooks.pop()
+      if (!row) break
+      work('looks', row, () => lookAt(row))
+    }
+  }
+
+  function work(kind: keyof typeof underWay, row: VpsToDo, take: () => Promise<Step['do']>): void {
+    lookedAt.set(row.id, services.clock.now().getTime())
+    underWay[kind]++
+    const done = take()
+      .then((step) => {
+        if (step !== 'nothing') tally.done()
+        // Work that was waiting for that can go on at once.
+        if (step === 'record') lookedAt.delete(row.id)
+      })
+      .catch((error) => {
+        tally.failed()
+        // What the host did not answer may be done or not, and a machine that was steady before is not: it is looked at again at once.
+        if (!(error instanceof DriverError) && !(error instanceof NotSeenError)) lookedAt.delete(row.id)
+        services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed')
+      })
+      .finally(() => {
+        busy.delete(row.id)
+        underWay[kind]--
+        if (toStep.has(row.id)) due.push(row)
+        begin()
+      })
+    busy.set(row.id, done)
+  }
+
+  /** Where something is to be done after all, the machine takes its turn for that. */
+  async function lookAt(row: VpsToDo): Promise<'nothing'> {
+    const at = services.clock.now().getTime()
+    const seen = await look(row, observe(row))
+    if (seen) toStep.set(row.id, { seen, at })
+    return 'nothing'
   }
 
   const idle = async () => {
@@ -132,17 +126,19 @@ export function createVpsReconciler(
     async pass() {
       const rows = await vpsWithMachines(services.db, tended())
       const live = new Set(rows.map(({ id }) => id))
-      for (const seen of [lookedAt, samples]) for (const id of seen.keys()) if (!live.has(id)) seen.delete(id)
-      networks.forget((id) => live.has(id))
+      for (const seen of [lookedAt, known.samples, toStep])
+        for (const id of seen.keys()) if (!live.has(id)) seen.delete(id)
+      known.networks.forget((id) => live.has(id))
       observe = observeTogether(services)
       const asked = new Set(
         rows.filter((row) => isDue(row) && isOnlyLookedAt(row)).map(({ host_id }) => host_id),
       )
-      // Machines that are only looked at hold up none that wait; in both groups the one that has waited longest is
-      // first.
-      due = rows
-        .filter((row) => isDue(row) || (!busy.has(row.id) && isOnlyLookedAt(row) && asked.has(row.host_id)))
-        .sort((a, b) => Number(isSteady(a)) - Number(isSteady(b)) || lastLook(a) - lastLook(b))
+      // Machines that are only looked at hold up none that wait; of both the one that has waited longest is the next.
+      const byWaiting = (a: VpsToDo, b: VpsToDo) => lastLook(b) - lastLook(a)
+      due = rows.filter((row) => isDue(row) && !isOnlyLookedAt(row)).sort(byWaiting)
+      dueLooks = rows
+        .filter((row) => !busy.has(row.id) && isOnlyLookedAt(row) && asked.has(row.host_id))
+        .sort(byWaiting)
       begin()
       return tally.report(
         rows.length,
@@ -152,6 +148,8 @@ export function createVpsReconciler(
     idle,
     end() {
       due = []
+      dueLooks = []
+      toStep.clear()
       return idle()
     },
   }
@@ -165,176 +163,3 @@ const isSteady = (row: VpsToDo) =>
     (row.status === 'stopped' && row.wanted === 'stopped') ||
     (row.status === 'suspended' && !row.ssh_ready) ||
     (row.status === 'reinstalling' && row.attempts >= MOST_ATTEMPTS && row.done_disk === row.wanted_disk))
-
-/** Observes one machine and takes one step. */
-async function reconcileOne(
-  services: Services,
-  known: {
-    samples: Map<string, Sample>
-    newest: NewestUsage
-    networks: ReturnType<typeof networkApplier>
-  },
-  before: Pick<VpsRow, 'id' | 'host_id' | 'done_disk'>,
-  look: Promise<VpsObservation>,
-  isSecondLook = false,
-): Promise<Step['do']> {
-  const { db, clock, log } = services
-  const { samples, newest, networks } = known
-  const { id } = before
-  const seen = await look.catch(async (error): Promise<VpsObservation> => {
-    const { status, provisioning_since } = await vpsById(db, id)
-    if (status !== 'provisioning' || !isOverdue({ provisioning_since }, clock.now())) throw error
-    log.error({ err: error, vps: id }, 'The host of an order does not answer, and its time is over')
-    return { state: 'unreachable', sshReady: false }
-  })
-  // Read after the machine was seen, so that a wish of the meantime is not overlooked.
-  const row = await vpsById(db, id)
-  // The observation may be of the machine on its old disk, or on a host that it was not made on.
-  if (row.done_disk !== before.done_disk || row.host_id !== before.host_id) return 'nothing'
-  // A boot that was done by a process which did not live to write it down, or whose answer was lost.
-  const done_boot = Math.min(seen.boot ?? 0, row.wanted_boot)
-  if (done_boot > row.done_boot) {
-    // The wish for another system is one for a boot too: what the last wish asked for runs.
-    const done_rescue =
-      done_boot === row.wanted_boot && seen.state === 'running' ? row.rescue : row.done_rescue
-    await updateMachine(db, id, { done_boot, done_rescue, ssh_ready: false })
-    Object.assign(row, { done_boot, done_rescue, ssh_ready: false })
-  }
-  const now = clock.now()
-  const observation = metricsOf(seen, now.getTime(), {
-    before: samples.get(id),
-    vcpus: row.vcpus,
-    newest: newest.get(id),
-  })
-  if (seen.metrics) samples.set(id, { at: now.getTime(), cpuSeconds: seen.metrics.cpuSeconds })
-  const isNetworkDue = !networks.isApplied(id) || row.done_network < row.wanted_network
-  const isThere = seen.state !== 'absent' && seen.state !== 'unreachable'
-  if (isNetworkDue && isThere && row.wanted !== 'deleted') await networks.apply(row)
-  const step = planVps(row, seen, now)
-  if (step.do !== 'nothing' && step.do !== 'ensure') log.info({ vps: id, step, seen: seen.state }, 'VPS')
-  await take(services, row, seen, step, observation)
-  if (row.has_work) await settleWork(db, id, clock.now())
-  // A clone is ready as soon as it is made.
-  if (step.do === 'ensure' && seen.state === 'absent' && !isSecondLook)
-    return reconcileOne(services, known, row, observeOne(services, row), true)
-  return step.do
-}
-
-async function take(
-  services: Services,
-  row: VpsRow,
-  seen: VpsObservation,
-  step: Step,
-  observation: Metrics,
-): Promise<void> {
-  const { db, clock } = services
-  const { id } = row
-  const { driver } = hostOf(services, row)
-  switch (step.do) {
-    case 'ensure':
-      return tryToMake(services, row, () => driver.ensure(specOf(services, row)))
-    case 'start_again':
-      return tryToMake(services, row, async () => {
-        await driver.ensure(specOf(services, row))
-        await driver.power(id, 'start', row.wanted_boot)
-      })
-    case 'power':
-      return power(services, row, seen, step.action)
-    case 'tell':
-      await notifyGuest(services, row, seen)
-      return updateMachine(db, id, { observation })
-    case 'wipe':
-      return wipeDisk(services, row, seen.state !== 'absent')
-    case 'put_back':
-      return tryToMake(services, row, () => putDiskBack(services, row, step.disk))
-    case 'destroy':
-      return destroyKeepingDisk(services, row, async (tx) => {
-        await freePorts(tx, id)
-        await unwantNames(tx, id, clock.now())
-        await updateMachine(tx, id, { machine_gone_at: clock.now() })
-        await settleWork(tx, id, clock.now())
-      })
-    case 'make_elsewhere':
-      if (await moveToAnotherHost(services, row)) return
-      return failVps(services, id, 'The host of the machine was lost')
-    case 'move':
-      return moveVps(services, row, seen)
-    case 'fail':
-      return failVps(services, id, step.reason)
-    case 'deliver':
-      return deliverVps(services, id)
-    case 'record':
-      await inTransaction(db, async (tx) => {
-        const now = { status: step.status, ssh_ready: step.sshReady }
-        if (await recordMachine(tx, row, { ...now, observation })) await notifyChange(tx, services, row, now)
-      })
-      return announce(db, id)
-    case 'nothing':
-      if (row.status === 'active') await updateMachine(db, id, { observation })
-  }
-}
-
-async function tryToMake(services: Services, row: VpsRow, make: () => Promise<void>): Promise<void> {
-  try {
-    await make()
-  } catch (error) {
-    // Without an answer nothing is known of the machine: that is no attempt, and the process that tends it looks again.
-    if (!(error instanceof DriverError)) throw error
-    services.log.warn({ err: error, vps: row.id }, 'A machine could not be made; it is tried again')
-    const { code } = error
-    if (code === 'port_taken' && (await moveSshPort(services, row))) return
-    if (isOfHost(code) && (await moveToAnotherHost(services, row))) return
-    await updateMachine(services.db, row.id, { attempts: row.attempts + 1, failure_reason: WHY[code] })
-  }
-}
-
-/** Whether another host may be able to do what this one could not. */
-const isOfHost = (code: DriverErrorCode) =>
-  code === 'no_space' || code === 'image_unknown' || code === 'image_not_ready' || code === 'unsupported'
-
-async function power(
-  services: Services,
-  row: VpsRow,
-  seen: VpsObservation,
-  action: 'start' | 'stop' | 'reboot' | 'force_stop' | 'reset',
-) {
-  const { driver } = hostOf(services, row)
-  if (action === 'start') await driver.ensure(specOf(services, row))
-  const isHandedOver =
-    row.rescue || action === 'stop' || action === 'force_stop'
-      ? false
-      : await handOverAtBoot(services, row, seen)
-  // A reset keeps the process, and with it what it was started with.
-  if (isHandedOver && action === 'reset') await driver.power(row.id, 'force_stop')
-  const isBoot = action === 'start' || action === 'reboot' || action === 'reset'
-  await driver.power(row.id, action, isBoot ? row.wanted_boot : undefined)
-  await updateMachine(services.db, row.id, {
-    ssh_ready: false,
-    // A start is a boot as well: no other is owed for a wish that came before it.
-    ...(isBoot ? { done_boot: row.wanted_boot } : {}),
-    ...(action === 'start' ? { done_rescue: row.rescue } : {}),
-  })
-  await announce(services.db, row.id)
-}
-
-function specOf({ sealer }: Services, row: VpsRow): VpsSpec {
-  return {
-    id: row.id,
-    vcpus: row.vcpus,
-    memoryMb: row.memory_mb,
-    diskGb: row.disk_gb,
-    image: row.image,
-    hostname: row.hostname,
-    sshAuthorizedKeys: row.ssh_key ? [row.ssh_key] : [],
-    rootPasswordHash: row.root_password_hash,
-    sshHostKey: {
-      privateKey: sealer.open(row.ssh_host_private_key, `ssh-host-key:${row.id}`),
-      publicKey: row.ssh_host_public_key,
-    },
-    sshAddress: { host: row.ssh_host, port: row.ssh_port },
-    boot: row.boot,
-    addresses: { ...(row.ipv4 && { ipv4: row.ipv4 }), ...(row.ipv6 && { ipv6: row.ipv6 }) },
-    rescue: row.rescue,
-    userData: row.user_data ? sealer.open(row.user_data, userDataPurpose(row.id)) : undefined,
-  }
-}

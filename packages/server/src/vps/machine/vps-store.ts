@@ -62,6 +62,17 @@ export async function vpsById(db: Queryable, id: string): Promise<VpsRow> {
   return rows[0]!
 }
 
+/** Several VPS, in the order of their ids here. */
+export async function vpsByIds(db: Queryable, ids: readonly string[]): Promise<VpsRow[]> {
+  const { rows } = await db.query<VpsRow>({
+    name: 'vps_by_ids',
+    text: `select ${COLUMNS} from vps where id = any($1)`,
+    values: [ids],
+  })
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.map((id) => byId.get(id)!)
+}
+
 /** Locks all of a VPS, in the same order as everybody does. */
 export async function lockVps(tx: Transaction, id: string): Promise<VpsRow> {
   const { rows } = await tx.query<VpsRow>(`select ${COLUMNS} from vps where id = $1 for update`, [id])

@@ -44,7 +44,7 @@ async function placeMove(tx: Transaction, services: Services, id: string): Promi
     network: 'dedicated',
     ipv6: row.ipv6 !== null,
     cluster,
-    ...(move.wanted_host !== null && { hostId: move.wanted_host }),
+    ...(move.wanted_host !== null && { hostIds: [move.wanted_host] }),
     except: [row.host_id],
   })
   if (typeof found === 'string') {
