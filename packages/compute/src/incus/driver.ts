@@ -6,13 +6,13 @@ import { checkPolicy, type NetworkPolicy, openPolicy } from '../ports/network-po
 import {
   type BootChange,
   DriverError,
-  type HostFeatures,
   type SshAddress,
   type VpsDriver,
   type VpsObservation,
   type VpsSpec,
 } from '../ports/vps-driver.ts'
 import { type IncusClient, IncusError, isNotFound } from './client.ts'
+import { checkSpec, featuresOf } from './features.ts'
 import { hasHostKey } from './host-key.ts'
 import type { ClusterImages } from './images.ts'
 import {
@@ -54,19 +54,6 @@ export interface IncusDriverOptions extends InstanceOptions {
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
 }
-
-const featuresOf = ({ network }: InstanceOptions): HostFeatures => ({
-  firewall: false,
-  ownAddresses: true,
-  portForwarding: false,
-  ipv6: network.ipv6 !== undefined,
-  memorySnapshots: true,
-  retainedDisks: true,
-  serialConsole: true,
-  screen: false,
-  rescue: false,
-  guestCommands: false,
-})
 
 /** An instance in a list: without its configuration while its member is away. */
 type Listed = Omit<Instance, 'config' | 'devices'> & {
@@ -328,15 +315,6 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
       return { capacity, features, images: status, usedPorts: [], machines }
     },
   }
-}
-
-function checkSpec({ id, addresses, rescue, sshAddress }: VpsSpec, { ipv6 }: HostFeatures): void {
-  if (!isMachineId(id)) throw new DriverError('spec_invalid', `Not the id of a machine: ${id}`)
-  if (rescue) throw new DriverError('unsupported', 'Machines of this cluster have no rescue system')
-  if (addresses?.ipv6 && !ipv6)
-    throw new DriverError('unsupported', 'Machines of this cluster have no IPv6 addresses')
-  if (!addresses?.ipv4 || addresses.ipv4 !== sshAddress.host)
-    throw new DriverError('unsupported', 'A machine of this cluster is reached at an address of its own')
 }
 
 function addressOf({ config }: Instance) {
