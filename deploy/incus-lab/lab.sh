@@ -7,6 +7,7 @@
 #   lab.sh exec N ...    runs a command in member N
 #   lab.sh kill N        cuts the power of member N;  lab.sh kill N incusd  ends its daemon, and keeps it from starting
 #   lab.sh start N       switches member N on again, or lets its daemon start
+#   lab.sh join N        makes one member more, which joins the cluster;  lab.sh leave N  takes an empty one out of it
 # COINRACK_INCUS_LAB is its folder (default /tmp/coinrack-incus-lab), MEMBERS how many there are (3).
 set -eu
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -73,18 +74,21 @@ make_network() {
   ip addr add "$NET6::1/64" dev inclab nodad
   ip link set inclab up
   local n
-  for n in $(seq "$MEMBERS"); do
-    ip netns add "inc$n"
-    ip -n "inc$n" link set lo up
-    ip -n "inc$n" link add br0 type bridge
-    ip -n "inc$n" link add eth0 type veth peer name "m$n" netns inc0
-    ip -n inc0 link set "m$n" master br0 up
-    ip -n "inc$n" link set eth0 master br0 up
-    ip -n "inc$n" link set br0 up
-    ip -n "inc$n" addr add "$NET.0.$n/16" dev br0
-    ip netns exec "inc$n" sysctl -qw net.ipv4.ip_forward=1 \
-      net.bridge.bridge-nf-call-iptables=0 net.bridge.bridge-nf-call-arptables=0
-  done
+  for n in $(seq "$MEMBERS"); do make_port "$n"; done
+}
+
+make_port() { # N
+  local n=$1
+  ip netns add "inc$n" 2>/dev/null || return 0
+  ip -n "inc$n" link set lo up
+  ip -n "inc$n" link add br0 type bridge
+  ip -n "inc$n" link add eth0 type veth peer name "m$n" netns inc0
+  ip -n inc0 link set "m$n" master br0 up
+  ip -n "inc$n" link set eth0 master br0 up
+  ip -n "inc$n" link set br0 up
+  ip -n "inc$n" addr add "$NET.0.$n/16" dev br0
+  ip netns exec "inc$n" sysctl -qw net.ipv4.ip_forward=1 \
+    net.bridge.bridge-nf-call-iptables=0 net.bridge.bridge-nf-call-arptables=0
 }
 
 switch_on() { # N
@@ -147,19 +151,14 @@ wait_for() { # N
 
 # The cluster, its pools, and the one client, who may do everything within one project and nothing outside.
 form() {
-  local n token
+  local n
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj /CN=coinrack \
     -keyout "$LAB/client.key" -out "$LAB/client.crt" 2>/dev/null
   inside 1 incus admin init --preseed >/dev/null <<YAML
 config: {core.https_address: "$NET.0.1:8443", images.auto_update_interval: "0"}
 cluster: {enabled: true, server_name: node1}
 YAML
-  for n in $(seq 2 "$MEMBERS"); do
-    token=$(incus cluster add "node$n" -q | tail -n1)
-    inside "$n" incus admin init --preseed >/dev/null <<YAML
-cluster: {enabled: true, server_address: "$NET.0.$n:8443", cluster_token: $token}
-YAML
-  done
+  for n in $(seq 2 "$MEMBERS"); do join "$n"; done
   say "$MEMBERS members"
   for n in $(seq "$MEMBERS"); do incus storage create cow btrfs size=100GiB --target "node$n" -q; done
   incus storage create cow btrfs -q
@@ -169,6 +168,23 @@ YAML
   incus config trust add-certificate /var/lib/incus/client.crt --name coinrack --restricted --projects coinrack -q
   inside 1 cat /var/lib/incus/cluster.crt >"$LAB/cluster.crt"
 }
+
+# Each pool that there is already gets a part on the member.
+join() { # N
+  local n=$1 token
+  token=$(incus cluster add "node$n" -q | tail -n1)
+  inside "$n" incus admin init --preseed >/dev/null <<YAML
+cluster:
+  enabled: true
+  server_address: "$NET.0.$n:8443"
+  cluster_token: $token
+  member_config:
+$(incus storage list -f csv -c n | sed 's/.*/  - {entity: storage-pool, name: &, key: size, value: 100GiB}/')
+YAML
+}
+
+# All members that were ever switched on.
+members() { ls "$LAB" 2>/dev/null | sed -n 's/^m\([0-9]*\)$/\1/p'; }
 
 case ${1:-} in
   up)
@@ -181,11 +197,11 @@ case ${1:-} in
     say 'the cluster is up'
     ;;
   down)
-    for n in $(seq "$MEMBERS"); do
+    for n in $(members); do
       ! is_on "$n" || kill -9 "$(pid_of "$n")"
     done
     sleep .5
-    for n in $(seq 0 "$MEMBERS"); do ip netns del "inc$n" 2>/dev/null || :; done
+    for n in 0 $(seq "$MEMBERS") $(members); do ip netns del "inc$n" 2>/dev/null || :; done
     ip link del inclab 2>/dev/null || :
     # The loop devices of the pools are freed with their last user.
     rm -rf --one-file-system "$LAB"
@@ -208,9 +224,21 @@ case ${1:-} in
     inside "$2" rm -f /run/hold
     wait_for "$2"
     ;;
+  join)
+    make_port "$2"
+    switch_on "$2"
+    wait_for "$2"
+    join "$2"
+    ;;
+  leave)
+    incus cluster remove "node$2" --yes -q
+    kill -9 "$(pid_of "$2")"
+    ip netns del "inc$2"
+    rm -rf --one-file-system "$LAB/m$2"
+    ;;
   _member) run_member "$2" ;;
   *)
-    sed -n '2,10s/^# \{0,1\}//p' "$0"
+    sed -n '2,11s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac

@@ -9,14 +9,25 @@ import { expect } from 'vitest'
 /** The program that starts and ends the members of the laboratory. */
 export const LAB = join(import.meta.dirname, '../../deploy/incus-lab/lab.sh')
 
-/** Writes the file that describes the cluster of the laboratory. @returns where it is */
-export async function writeClusterFile(client: IncusClient, folder: string): Promise<string> {
+/**
+ * Writes the file that describes the cluster of the laboratory.
+ * @param joined members besides the three, by number
+ * @returns where it is
+ */
+export async function writeClusterFile(
+  client: IncusClient,
+  folder: string,
+  joined: readonly number[] = [],
+): Promise<string> {
   const file = join(folder, 'cluster.json')
   const { bridge, prefixLength, gateway, resolver, ipv6 } = labNetwork
   const cluster = {
     name: 'lab',
     region: 'lab',
-    members: Object.fromEntries(client.members.map(({ name, url }) => [name, url])),
+    members: {
+      ...Object.fromEntries(client.members.map(({ name, url }) => [name, url])),
+      ...Object.fromEntries(joined.map((n) => [`node${n}`, `https://10.77.0.${n}:8443`])),
+    },
     storage_pool: 'cow',
     ...labFiles(),
     network: {

@@ -45,7 +45,7 @@ import {
 import { invoicing } from '../payments/invoicing.ts'
 import { atMostEvery } from '../platform/at-most-every.ts'
 import { createHashing } from '../platform/hashing.ts'
-import { type HostNetwork, LOCAL_HOST } from '../platform/machine-host.ts'
+import { type HostNetwork, LOCAL_HOST, type MachineHost } from '../platform/machine-host.ts'
 import type { Mail, Mailer } from '../platform/mailer.ts'
 import { createReceiptKey } from '../platform/receipt-key.ts'
 import type { ReverseDns } from '../platform/reverse-dns.ts'
@@ -109,6 +109,8 @@ export interface WorldOptions {
     /** The name of its cluster. */
     cluster?: string
   }[]
+  /** Hosts that are no fakes. */
+  realHosts?: readonly MachineHost[]
   /** The clusters of which any host can read the disks of all. */
   sharedDisks?: readonly string[]
   /** Options of the fake runtime; false: this host runs no sandboxes. */
@@ -186,7 +188,10 @@ export async function createTestWorld(
     log,
     catalog,
     offer: atMostEvery(OFFER_MS, readOffer),
-    hosts: new Map([...fakeHosts].map(([id, host]) => [id, hostIn(mode, host)])),
+    hosts: new Map<string, MachineHost>([
+      ...[...fakeHosts].map(([id, host]) => [id, hostIn(mode, host)] as const),
+      ...(options.realHosts ?? []).map((host) => [host.id, host] as const),
+    ]),
     rdns: options.rdns,
     sandboxes: options.sandboxes === false ? undefined : { runtime, channel },
     chains: options.chains ?? [quietChain()],
