@@ -151,7 +151,8 @@ describe('arrows inside the server', () => {
     events: floor,
     support: floor,
     delegations: floor,
-    transport: ['platform', 'dispatch', 'config', 'data-folder'],
+    replicas: ['platform', 'database'],
+    transport: ['platform', 'dispatch', 'config', 'replicas'],
   }
   const arrows = product.flatMap((source) => {
     const from = inServer(source.path)

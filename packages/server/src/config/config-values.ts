@@ -261,3 +261,11 @@ export const updateKey = value('a key such as hmac-sha256:name:secret, the secre
   const match = /^(hmac-sha(?:224|256|384|512)):([\w.-]{1,200}):([A-Za-z0-9+/]{16,}={0,2})$/.exec(text)
   return match ? { algorithm: match[1]!, name: match[2]!, secret: match[3]! } : undefined
 })
+
+/** `10.0.0.5:7443` or `[fd00::5]:7443`. */
+export const socketAddress = value('an IP address with a port, such as 10.0.0.5:7443', (text) => {
+  const match = /^(?:\[([\da-fA-F:]+)\]|([\d.]+)):(\d{1,5})$/.exec(text)
+  const host = match?.[1] ?? match?.[2] ?? ''
+  const at = wholeNumber(match?.[3] ?? '', 0, HIGHEST_PORT)
+  return isIP(host) && at !== undefined ? { host, port: at } : undefined
+})

@@ -17,6 +17,7 @@ import { allowBrowsers } from '../transport/for-browsers.ts'
 import { lingerAfterAnswers } from '../transport/lingering-close.ts'
 import { createMcp } from '../transport/mcp.ts'
 import { proxySandboxesToLeader } from '../transport/proxy-to-leader.ts'
+import { believeReplicas } from '../transport/replica-link.ts'
 import { registerRest } from '../transport/rest.ts'
 import { createServer, nothingAt } from '../transport/server.ts'
 import { endSlowBodies } from '../transport/slow-bodies.ts'
@@ -47,9 +48,10 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   )
   const upgrades: Upgrade[] = []
   const app = createServer(services, upgrades)
+  believeReplicas(app)
   endSlowBodies(app, services)
   lingerAfterAnswers(app)
-  const passOn = proxySandboxesToLeader(app, services)
+  const passOn = proxySandboxesToLeader(app, services, lookups)
   registerEventStream(app, services, { dispatch, callerOf })
   registerContentNegotiation(app, dispatch)
   app.register(

@@ -1,11 +1,10 @@
-import { writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { dataLayout } from '../data-folder/data-layout.ts'
 import { asLeader } from '../data-folder/leader-lock.ts'
 import { registerHosts, unknownHosts } from '../hosts/host-store.ts'
 import { paymentMetrics } from '../payments/payment-metrics.ts'
 import type { Services } from '../platform/services.ts'
+import { announceReplica } from '../replicas/announce-replica.ts'
+import { listenForReplicas } from '../transport/replica-link.ts'
 import { createApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { createOperatorServer } from './operator-server.ts'
@@ -39,6 +38,8 @@ export async function serve(
   await listen(app, config.host, config.port, 'COINRACK_PORT')
   if (config.metricsPort > 0)
     await listen(operatorApp, '127.0.0.1', config.metricsPort, 'COINRACK_METRICS_PORT')
+  const link = await listenForReplicas(app, { serverSecret: config.serverSecret!, at: config.replicaAddress })
+  const replica = await announceReplica(services, link.address)
   const endReconcilers = runReconcilers(services)
   const endRemote = tendRemoteHosts(services)
   let served: Promise<unknown> = Promise.resolve()
@@ -46,7 +47,7 @@ export async function serve(
     machinesPidFile,
     async () => {
       log.info('This service tends the machines')
-      await writeFile(dataLayout(config.dataFolder).tending, JSON.stringify(addressOf(app)))
+      await replica.tends()
       const endTending = await beginToTend()
       const endLoops = tendMachines(services)
       return async () => {
@@ -59,16 +60,10 @@ export async function serve(
   return async () => {
     // First of all, so that requests which wait for a change are answered and do not hold up the rest.
     await services.changes.close()
-    served = Promise.all([app.close(), operatorApp.close()])
+    served = Promise.all([app.close(), operatorApp.close(), link.close()])
     await Promise.all([served, endReconcilers(), endRemote(), endMachines()])
+    await replica.end()
   }
-}
-
-/** Where other services of this host reach it. */
-function addressOf(app: FastifyInstance): { host: string; port: number } {
-  const { address, port } = app.server.address() as AddressInfo
-  const isAny = address === '0.0.0.0' || address === '::'
-  return { host: isAny ? '127.0.0.1' : address, port }
 }
 
 async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
