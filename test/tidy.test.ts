@@ -142,7 +142,7 @@ describe('arrows inside the server', () => {
     dispatch: ['platform', 'config', 'database', 'account'],
     account: [...floor, 'ledger', 'chain'],
     balance: [...floor, 'ledger'],
-    hosts: ['platform', 'database'],
+    hosts: ['platform', 'database', 'replicas'],
     catalog: [...floor, 'hosts'],
     guide: [...floor, 'ledger'],
     payments: [...floor, 'ledger', 'chain'],
@@ -199,7 +199,7 @@ describe('arrows inside the server', () => {
     const constructing =
       /\b(openPool|listenForChanges|createQemuDriver|createFakeDriver|startEmbeddedPostgres|startDemoChains|createApp|createReadiness|fileMailer|smtpMailer)\(/
     const allowed =
-      /^packages\/server\/src\/(process\/(main|serve|testing|stop)|chain\/configured-chains)\.ts$|^packages\/server\/src\/operator\/|^bench\//
+      /^packages\/server\/src\/(process\/(main|local-machines|serve|testing|stop)|chain\/configured-chains)\.ts$|^packages\/server\/src\/operator\/|^bench\//
     const wrong = linesThat(
       product.filter(({ path }) => !allowed.test(path)),
       (line) => constructing.test(line) && !/function \w+\(/.test(line),

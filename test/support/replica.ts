@@ -30,12 +30,13 @@ const folder = await openDataFolder({
 })
 await demandSameInstallation(db, {
   profile: config.profile,
-  folderId: folder.id,
+  folderId: config.localMachines ? folder.id : undefined,
   serverSecret: config.serverSecret!,
   depositSecret: config.depositSecret!,
 })
 await folder.started()
-const end = await serve(world.services, { machinesPidFile: dataLayout(config.dataFolder).machinesPidFile })
+const { machinesPidFile } = dataLayout(config.dataFolder)
+const end = await serve(world.services, { local: config.localMachines ? { machinesPidFile } : undefined })
 
 process.on('SIGTERM', async () => {
   await end()

@@ -9,23 +9,27 @@ import { createApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { createOperatorServer } from './operator-server.ts'
 import { createReadiness } from './readiness.ts'
-import { runReconcilers, tendMachines, tendRemoteHosts } from './reconcilers.ts'
+import { runReconcilers, tendMachines, tendRemoteHosts, watchLocalHost } from './reconcilers.ts'
 
 export class PortError extends Error {}
 
+/** The machines of this computer, which one of the services on its data folder tends. */
+interface Local {
+  machinesPidFile: string
+  /** Called when it is this service's turn. @returns what ends it, once nothing asks for it any more */
+  begin?(): Promise<() => Promise<void>>
+}
+
 /**
- * Takes requests and does what runs in the background. Of several services on the same data one tends the machines;
+ * Takes requests and does what runs in the background. Of several services on the same data folder one tends the machines;
  * the others take its place when it ends, however it ends.
- * @param beginToTend called when it is this one's turn; answers what ends it, once nothing asks for it any more
+ * @param local undefined in a replica whose machines are all elsewhere
  * @returns what ends it all, after the requests and steps that are under way
  * @throws PortError
  */
 export async function serve(
   services: Services,
-  {
-    machinesPidFile,
-    beginToTend = async () => async () => {},
-  }: { machinesPidFile: string; beginToTend?: () => Promise<() => Promise<void>> },
+  { local }: { local: Local | undefined },
 ): Promise<() => Promise<void>> {
   const { config, log } = services
   await registerHosts(services.db, services.hosts.values())
@@ -43,20 +47,22 @@ export async function serve(
   const endReconcilers = runReconcilers(services)
   const endRemote = tendRemoteHosts(services)
   let served: Promise<unknown> = Promise.resolve()
-  const endMachines = asLeader(
-    machinesPidFile,
-    async () => {
-      log.info('This service tends the machines')
-      await replica.tends()
-      const endTending = await beginToTend()
-      const endLoops = tendMachines(services)
-      return async () => {
-        await Promise.all([endLoops(), served])
-        await endTending()
-      }
-    },
-    (error) => log.error({ err: error }, 'The lock of the machines cannot be asked for'),
-  )
+  const endMachines = local
+    ? asLeader(
+        local.machinesPidFile,
+        async () => {
+          log.info('This service tends the machines')
+          await replica.tends()
+          const end = await local.begin?.()
+          const endLoops = tendMachines(services)
+          return async () => {
+            await Promise.all([endLoops(), served])
+            await end?.()
+          }
+        },
+        (error) => log.error({ err: error }, 'The lock of the machines cannot be asked for'),
+      )
+    : watchLocalHost(services)
   return async () => {
     // First of all, so that requests which wait for a change are answered and do not hold up the rest.
     await services.changes.close()

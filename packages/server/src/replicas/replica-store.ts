@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/transaction.ts'
+import { LOCAL_HOST } from '../platform/machine-host.ts'
 
 /** How long after its last sign of life a replica counts as gone, in seconds of the database's clock. */
 const GONE_SECONDS = 15
@@ -49,4 +50,13 @@ export async function currentReplicas(
     [GONE_SECONDS],
   )
   return rows
+}
+
+/** Whether one of these VPS has its machine where the replica is that tends the machines of the data folder. */
+export async function hasLocalMachine(db: Queryable, vpsIds: readonly string[]): Promise<boolean> {
+  const { rowCount } = await db.query('select from vps_machine where id = any($1) and host_id = $2 limit 1', [
+    vpsIds,
+    LOCAL_HOST,
+  ])
+  return rowCount === 1
 }

@@ -1,14 +1,13 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { TLSSocket } from 'node:tls'
-import { operationList } from '@coinrack/contract/index.ts'
-import { type Operation, toolName } from '@coinrack/contract/operation.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import { OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
-import { currentReplicas } from '../replicas/replica-store.ts'
+import { currentReplicas, hasLocalMachine } from '../replicas/replica-store.ts'
 import { carryUpgrade } from './carry-upgrade.ts'
+import { callsSandboxes, guestsCalled } from './leader-needs.ts'
 import { isStillSent, readToTheEnd } from './lingering-close.ts'
 import { previewAddress } from './preview-address.ts'
 import { endToEnd } from './preview-heads.ts'
@@ -19,6 +18,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the route needs what only the service that tends the machines has. */
     onMachines?: boolean
+    /** Whether it asks something inside the VPS that its path names. */
+    inGuest?: boolean
   }
 }
 
@@ -26,30 +27,35 @@ const RETRY_S = 2
 /** How long after its last byte was sent a request may stay without an answer: longer than any handler takes. */
 const ANSWER_MS = 60_000
 
-/** Whether it needs sandboxes, which one service has. */
-export const needsSandboxes = ({ errors }: Operation) =>
-  (errors as readonly string[]).includes('sandboxes_unavailable')
-
-const tools = new Set(
-  operationList
-    .filter(([, op]) => needsSandboxes(op))
-    .flatMap(([name, op]) => [toolName(name), ...(op.tools ?? [])]),
-)
-
 /**
  * A service that does not tend the machines answers what needs sandboxes through the one that does: requests, the streams in
- * them, tools, previews and WebSockets go there as they came. What another replica has passed on is not passed on again.
+ * them, tools, previews and WebSockets go there as they came. On another computer than the machines, so does what is asked
+ * inside them. What another replica has passed on is not passed on again.
  * @param lookups the share of the database in which it is looked up who tends them
- * @returns what takes over connections of previews
+ * @returns what takes over connections of previews, and hands any other one on that it is given
  */
-export function proxySandboxesToLeader(app: FastifyInstance, services: Services, lookups: pg.Pool): Upgrade {
+export function proxyToLeader(app: FastifyInstance, services: Services, lookups: pg.Pool): Upgrade {
   const { config } = services
   const isOthers = (request: IncomingMessage) =>
     config.sandboxes && !services.sandboxes && !isFromReplica(request)
+  /** Whether it asks something inside a machine to which this service has no way. */
+  const asksInside = async ({ raw, params, body, routeOptions }: FastifyRequest, isTool: boolean) => {
+    if (config.localMachines || isFromReplica(raw)) return false
+    const asked = routeOptions.config.inGuest ? [(params as { id: string }).id] : []
+    const ids = isTool ? guestsCalled(body) : asked
+    return ids.length > 0 && hasLocalMachine(lookups, ids)
+  }
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
-  const passOn = async (request: FastifyRequest, reply: FastifyReply, body?: string) =>
-    carryRequest(await linkToLeader(services, lookups), request, reply, body, closing.signal)
+  const passOn = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body?: string,
+    refuse = noSandboxes,
+  ) => {
+    const link = await linkToLeader(services, lookups, refuse)
+    await carryRequest(link, { request, reply, body }, { closing: closing.signal, refuse })
+  }
 
   app.addHook('onRequest', async (request, reply) => {
     if (!request.routeOptions.config.onMachines || !isOthers(request.raw)) return
@@ -57,15 +63,18 @@ export function proxySandboxesToLeader(app: FastifyInstance, services: Services,
     return reply
   })
   app.addHook('preHandler', async (request, reply) => {
-    if (request.routeOptions.url !== '/mcp' || !isOthers(request.raw) || !callsTool(request.body)) return
-    await passOn(request, reply, request.body as string)
+    const body = request.body as string | undefined
+    const isTool = request.routeOptions.url === '/mcp'
+    const needsSandboxes = isTool && isOthers(request.raw) && callsSandboxes(body)
+    if (!needsSandboxes && !(await asksInside(request, isTool))) return
+    await passOn(request, reply, body ?? '', needsSandboxes ? noSandboxes : noMachines)
     return reply
   })
 
   return {
     isMine: (request) => isOthers(request) && previewAddress(config, request) !== undefined,
     async accept(request, socket, head) {
-      const upstream = await linkToLeader(services, lookups)
+      const upstream = await linkToLeader(services, lookups, noMachines)
       const cut = () => socket.destroy()
       closing.signal.addEventListener('abort', cut)
       await carryUpgrade(
@@ -84,10 +93,8 @@ export function proxySandboxesToLeader(app: FastifyInstance, services: Services,
 /** Asks another replica what was asked here, and hands its answer on. */
 async function carryRequest(
   link: TLSSocket,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  body: string | undefined,
-  closing: AbortSignal,
+  { request, reply, body }: { request: FastifyRequest; reply: FastifyReply; body: string | undefined },
+  { closing, refuse }: { closing: AbortSignal; refuse: () => OperationError },
 ): Promise<void> {
   const asked = httpRequest({
     createConnection: () => link,
@@ -106,7 +113,7 @@ async function carryRequest(
   if (body === undefined) request.raw.pipe(asked)
   else asked.end(body)
   const answer = await answered.catch(() => {
-    throw nobody()
+    throw refuse()
   })
   asked.setTimeout(0)
   reply.hijack()
@@ -126,25 +133,23 @@ function returnedHeaders({ rawHeaders }: IncomingMessage, isKept: boolean): stri
 }
 
 /** A connection to the replica that tends the machines. */
-async function linkToLeader({ config }: Services, lookups: pg.Pool): Promise<TLSSocket> {
+async function linkToLeader(
+  { config }: Services,
+  lookups: pg.Pool,
+  refuse: () => OperationError,
+): Promise<TLSSocket> {
   const leader = (await currentReplicas(lookups)).find(({ tendsLocal }) => tendsLocal)
-  if (!leader) throw nobody()
+  if (!leader) throw refuse()
   return linkToReplica(leader.address, config.serverSecret!).catch(() => {
-    throw nobody()
+    throw refuse()
   })
 }
 
-const nobody = () =>
+const noSandboxes = () =>
   new OperationError('sandboxes_unavailable', 'No process runs the sandboxes at the moment', {
     retryAfter: RETRY_S,
   })
-
-function callsTool(body: unknown): boolean {
-  if (typeof body !== 'string') return false
-  try {
-    const calls = [JSON.parse(body)].flat() as { method?: unknown; params?: { name?: unknown } }[]
-    return calls.some(({ method, params }) => method === 'tools/call' && tools.has(String(params?.name)))
-  } catch {
-    return false
-  }
-}
+const noMachines = () =>
+  new OperationError('unavailable', 'The service that tends the machines cannot be reached at the moment', {
+    retryAfter: RETRY_S,
+  })
