@@ -134,7 +134,7 @@ describe('arrows inside the server', () => {
   /** The rooms that each may import beside itself. `process` and `operator` assemble the service, so know all of it. */
   const below: Record<string, string[]> = {
     'data-folder': ['platform'],
-    config: ['platform'],
+    config: ['platform', 'database'],
     platform: ['config', 'database', 'chain', 'dispatch'],
     database: ['data-folder', 'platform'],
     chain: ['config'],

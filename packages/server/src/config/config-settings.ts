@@ -204,8 +204,8 @@ export const settings = {
   },
   databaseUrl: {
     name: 'DATABASE_URL',
-    doc: 'A PostgreSQL server to use. Without it the service runs its own inside the data folder.',
-    schema: values.urlOf('postgres', 'postgresql'),
+    doc: 'A PostgreSQL server to use, or a primary with its standbys, as in `postgres://user:password@one,other/name`: whichever takes writes is used. Without it the service runs its own inside the data folder.',
+    schema: values.databaseUrl,
     otherwise: 'embedded PostgreSQL',
     secret: true,
   },

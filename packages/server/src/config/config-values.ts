@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { privateKeyToAddress } from 'viem/accounts'
 import { z } from 'zod'
+import { serversOf } from '../database/several-servers.ts'
 import { type AddressRange, ipv4Number, ipv4Text, rangeSize } from '../platform/ipv4.ts'
 import { isFirstOf } from '../platform/ipv6.ts'
 
@@ -110,6 +111,15 @@ export const urlOf = (...protocols: string[]) =>
   value(`an address that begins with ${protocols.map((name) => `${name}://`).join(' or ')}`, (text) =>
     protocols.includes(URL.parse(text)?.protocol.slice(0, -1) ?? '') ? text : undefined,
   )
+
+/** `postgres://user:password@one:5432,other:5432/name`: one server, or several of which one takes writes. */
+export const databaseUrl = value(
+  'an address that begins with postgres:// or postgresql://, of one server or of several with commas between them',
+  (text) => {
+    const protocols = serversOf(text).map((server) => URL.parse(server)?.protocol ?? '')
+    return protocols.every((protocol) => /^postgres(ql)?:$/.test(protocol)) ? text : undefined
+  },
+)
 
 /** IP addresses and networks (`10.0.0.0/8`), separated by commas. */
 export const networks = value('IP addresses or networks such as 10.0.0.0/8, separated by commas', (text) =>
