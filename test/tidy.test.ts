@@ -134,7 +134,7 @@ describe('arrows inside the server', () => {
   /** The rooms that each may import beside itself. `process` and `operator` assemble the service, so know all of it. */
   const below: Record<string, string[]> = {
     'data-folder': ['platform'],
-    config: ['platform'],
+    config: ['platform', 'database'],
     platform: ['config', 'database', 'chain', 'dispatch'],
     database: ['data-folder', 'platform'],
     chain: ['config'],
@@ -142,7 +142,7 @@ describe('arrows inside the server', () => {
     dispatch: ['platform', 'config', 'database', 'account'],
     account: [...floor, 'ledger', 'chain'],
     balance: [...floor, 'ledger'],
-    hosts: ['platform', 'database'],
+    hosts: ['platform', 'database', 'replicas'],
     catalog: [...floor, 'hosts'],
     guide: [...floor, 'ledger'],
     payments: [...floor, 'ledger', 'chain'],
@@ -151,7 +151,8 @@ describe('arrows inside the server', () => {
     events: floor,
     support: floor,
     delegations: floor,
-    transport: ['platform', 'dispatch', 'config', 'data-folder'],
+    replicas: ['platform', 'database'],
+    transport: ['platform', 'dispatch', 'config', 'replicas'],
   }
   const arrows = product.flatMap((source) => {
     const from = inServer(source.path)
@@ -198,7 +199,7 @@ describe('arrows inside the server', () => {
     const constructing =
       /\b(openPool|listenForChanges|createQemuDriver|createFakeDriver|startEmbeddedPostgres|startDemoChains|createApp|createReadiness|fileMailer|smtpMailer)\(/
     const allowed =
-      /^packages\/server\/src\/(process\/(main|serve|testing|stop)|chain\/configured-chains)\.ts$|^packages\/server\/src\/operator\/|^bench\//
+      /^packages\/server\/src\/(process\/(main|local-machines|serve|testing|stop)|chain\/configured-chains)\.ts$|^packages\/server\/src\/operator\/|^bench\//
     const wrong = linesThat(
       product.filter(({ path }) => !allowed.test(path)),
       (line) => constructing.test(line) && !/function \w+\(/.test(line),

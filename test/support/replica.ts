@@ -1,6 +1,8 @@
 import { openDataFolder } from '@coinrack/server/data-folder/data-folder.ts'
 import { dataLayout } from '@coinrack/server/data-folder/data-layout.ts'
 import { demandSameInstallation } from '@coinrack/server/database/installation.ts'
+import { hostElsewhere } from '@coinrack/server/hosts/host-elsewhere.ts'
+import { LOCAL_HOST } from '@coinrack/server/platform/machine-host.ts'
 import { serve } from '@coinrack/server/process/serve.ts'
 import { createTestWorld } from '@coinrack/server/process/testing-world.ts'
 import { pino } from 'pino'
@@ -19,6 +21,10 @@ const world = await createTestWorld(
   { env, driver: { capacity: ROOM } },
 )
 const { config, db } = world.services
+if (!config.localMachines) {
+  const { region, network } = world.services.hosts.get(LOCAL_HOST)!
+  world.services.hosts = new Map([...world.services.hosts, [LOCAL_HOST, hostElsewhere(region, network)]])
+}
 // On standard output, where the test reads that there is nothing.
 world.services.log = pino({ level: 'error' })
 
@@ -30,12 +36,13 @@ const folder = await openDataFolder({
 })
 await demandSameInstallation(db, {
   profile: config.profile,
-  folderId: folder.id,
+  folderId: config.localMachines ? folder.id : undefined,
   serverSecret: config.serverSecret!,
   depositSecret: config.depositSecret!,
 })
 await folder.started()
-const end = await serve(world.services, { machinesPidFile: dataLayout(config.dataFolder).machinesPidFile })
+const { machinesPidFile } = dataLayout(config.dataFolder)
+const end = await serve(world.services, { local: config.localMachines ? { machinesPidFile } : undefined })
 
 process.on('SIGTERM', async () => {
   await end()

@@ -15,11 +15,14 @@ export interface Replica {
   complaints(): string
   /** SIGKILL: nothing gets to say goodbye. */
   kill(): Promise<void>
+  /** SIGTERM. @returns once it has ended */
+  end(): Promise<void>
 }
 
-/** Replicas of one service: they share database, data folder and settings, and have ports of their own. */
+/** Replicas of one service: they share database and settings, and have ports of their own. */
 export interface Replicas {
-  start(): Promise<Replica>
+  /** Another one on the data folder that has the machines, or `elsewhere`: on one of its own without machines. */
+  start(where?: 'elsewhere'): Promise<Replica>
   /** Ends those that run, in order, and removes the folder. */
   stop(): Promise<void>
 }
@@ -28,11 +31,10 @@ export async function openReplicas(
   databaseUrl: string,
   settings: Record<string, string> = {},
 ): Promise<Replicas> {
-  const dataFolder = await mkdtemp('/tmp/coinrack-replicas-')
+  const folder = await mkdtemp('/tmp/coinrack-replicas-')
   const shared = {
     PATH: process.env.PATH!,
     DATABASE_URL: databaseUrl,
-    COINRACK_DATA: dataFolder,
     COINRACK_SERVER_SECRET: randomBytes(32).toString('hex'),
     COINRACK_DEPOSIT_SECRET: randomBytes(32).toString('hex'),
     COINRACK_METRICS_PORT: '0',
@@ -41,11 +43,15 @@ export async function openReplicas(
   }
   const running = new Set<ChildProcess>()
   return {
-    async start() {
+    async start(where) {
+      const own = where && {
+        COINRACK_DATA: await mkdtemp(join(folder, 'elsewhere-')),
+        COINRACK_LOCAL_MACHINES: 'false',
+      }
       const port = await freePort()
       const origin = `http://127.0.0.1:${port}`
       const child = spawn(process.execPath, [join(import.meta.dirname, 'replica.ts')], {
-        env: { ...shared, COINRACK_PORT: String(port) },
+        env: { ...shared, COINRACK_DATA: join(folder, 'machines'), ...own, COINRACK_PORT: String(port) },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       running.add(child)
@@ -63,6 +69,10 @@ export async function openReplicas(
           child.kill('SIGKILL')
           await once(child, 'exit')
         },
+        async end() {
+          child.kill('SIGTERM')
+          await once(child, 'exit')
+        },
       }
     },
     async stop() {
@@ -70,7 +80,7 @@ export async function openReplicas(
         child.kill('SIGTERM')
         await once(child, 'exit')
       }
-      await rm(dataFolder, { recursive: true, force: true })
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -148,7 +148,7 @@ export const events = {
     path: '/events',
     summary: 'List events',
     description:
-      'Lists what happened to the account, such as payments, orders and changes of VPS, oldest first. Send the position of the last event you have as cursor; with timeout the answer waits for the next one (at most 50 s). By REST with Accept: text/event-stream they are streamed, and Last-Event-ID resumes.',
+      'Lists what happened to the account (payments, orders, VPS), oldest first. Send the position of your last event as cursor; with timeout the answer waits for the next one (at most 50 s). By REST with Accept: text/event-stream they are streamed, and Last-Event-ID resumes.',
     access: 'read',
     rate: 'default',
     effect: 'read',

@@ -51,6 +51,18 @@ export const settings = {
     schema: values.portOrOff,
     otherwise: '`COINRACK_PORT` and 1000, `9080` with the default; above 64535, less 1000',
   },
+  localMachines: {
+    name: 'COINRACK_LOCAL_MACHINES',
+    doc: 'Whether machines and sandboxes run on this computer. `false` in a replica on another computer than theirs, which passes on what needs them.',
+    schema: values.flag,
+    default: 'true',
+  },
+  replicaAddress: {
+    name: 'COINRACK_REPLICA_ADDRESS',
+    doc: 'Address and port of this machine on which it listens for other replicas of the service, such as `10.0.0.5:7443`: replicas on other machines have to reach it. What comes there is encrypted, and has to prove that it has the server secret. Port 0: whichever is free.',
+    schema: values.socketAddress,
+    default: '127.0.0.1:0',
+  },
   publicUrl: {
     name: 'COINRACK_PUBLIC_URL',
     doc: 'Where customers reach the service; every link is built from it. Production demands `https`.',
@@ -192,8 +204,8 @@ export const settings = {
   },
   databaseUrl: {
     name: 'DATABASE_URL',
-    doc: 'A PostgreSQL server to use. Without it the service runs its own inside the data folder.',
-    schema: values.urlOf('postgres', 'postgresql'),
+    doc: 'A PostgreSQL server to use, or a primary with its standbys, as in `postgres://user:password@one,other/name`: whichever takes writes is used. Without it the service runs its own inside the data folder.',
+    schema: values.databaseUrl,
     otherwise: 'embedded PostgreSQL',
     secret: true,
   },

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { privateKeyToAddress } from 'viem/accounts'
 import { z } from 'zod'
+import { serversOf } from '../database/several-servers.ts'
 import { type AddressRange, ipv4Number, ipv4Text, rangeSize } from '../platform/ipv4.ts'
 import { isFirstOf } from '../platform/ipv6.ts'
 
@@ -110,6 +111,15 @@ export const urlOf = (...protocols: string[]) =>
   value(`an address that begins with ${protocols.map((name) => `${name}://`).join(' or ')}`, (text) =>
     protocols.includes(URL.parse(text)?.protocol.slice(0, -1) ?? '') ? text : undefined,
   )
+
+/** `postgres://user:password@one:5432,other:5432/name`: one server, or several of which one takes writes. */
+export const databaseUrl = value(
+  'an address that begins with postgres:// or postgresql://, of one server or of several with commas between them',
+  (text) => {
+    const protocols = serversOf(text).map((server) => URL.parse(server)?.protocol ?? '')
+    return protocols.every((protocol) => /^postgres(ql)?:$/.test(protocol)) ? text : undefined
+  },
+)
 
 /** IP addresses and networks (`10.0.0.0/8`), separated by commas. */
 export const networks = value('IP addresses or networks such as 10.0.0.0/8, separated by commas', (text) =>
@@ -260,4 +270,12 @@ export const nameServer = value('the address of a name server, with or without a
 export const updateKey = value('a key such as hmac-sha256:name:secret, the secret in base64', (text) => {
   const match = /^(hmac-sha(?:224|256|384|512)):([\w.-]{1,200}):([A-Za-z0-9+/]{16,}={0,2})$/.exec(text)
   return match ? { algorithm: match[1]!, name: match[2]!, secret: match[3]! } : undefined
+})
+
+/** `10.0.0.5:7443` or `[fd00::5]:7443`. */
+export const socketAddress = value('an IP address with a port, such as 10.0.0.5:7443', (text) => {
+  const match = /^(?:\[([\da-fA-F:]+)\]|([\d.]+)):(\d{1,5})$/.exec(text)
+  const host = match?.[1] ?? match?.[2] ?? ''
+  const at = wholeNumber(match?.[3] ?? '', 0, HIGHEST_PORT)
+  return isIP(host) && at !== undefined ? { host, port: at } : undefined
 })

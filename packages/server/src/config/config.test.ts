@@ -132,6 +132,7 @@ test.each([
   ['COINRACK_MAX_TOPUP', '2'],
   ['COINRACK_DEMO_PUBLIC', 'yes'],
   ['DATABASE_URL', 'mysql://localhost/x'],
+  ['DATABASE_URL', 'postgres://one,two:port/x'],
 ])('error: %s=%s is not valid', (name, text) => {
   expect(problemsOf({ [name]: text })).toMatchObject([{ setting: name, code: 'invalid_setting' }])
 })

@@ -40,7 +40,5 @@ export const dataLayout = (dataFolder: string) => ({
   machinesPidFile: join(dataFolder, 'run', 'locks', 'machines.pid'),
   /** Held by the service that starts PostgreSQL again when it has ended. */
   postgresWatchPidFile: join(dataFolder, 'run', 'locks', 'postgres-watch.pid'),
-  /** Where that one is reached by the others. */
-  tending: join(dataFolder, 'run', 'locks', 'tending.json'),
   postgresPidFile: join(dataFolder, 'run', 'postgres', 'postgres.pid'),
 })

@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { EVERYTHING } from '../platform/everything.ts'
+import { clientOf } from './several-servers.ts'
 import type { Queryable } from './transaction.ts'
 
 const CHANNEL = 'coinrack_change'
@@ -25,13 +26,14 @@ export async function announce(db: Queryable, topic: string): Promise<void> {
 
 /** Listens on a separate connection, and opens a new one when that breaks. */
 export async function listenForChanges(url: string, onError: (error: Error) => void): Promise<Changes> {
+  const Client = clientOf(url)
   const listeners = new Set<(topic: string) => void>()
   let closed = false
   let connections = 0
   let client: pg.Client
 
   async function connect(): Promise<void> {
-    const opened = new pg.Client({
+    const opened = new Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,

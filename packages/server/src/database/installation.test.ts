@@ -32,6 +32,16 @@ test.each([
   await demandSameInstallation(db, own)
 })
 
+test('behavior: a replica without machines has no data folder that counts, and the first one with machines chooses it', async () => {
+  const without = { ...own, folderId: undefined }
+  await demandSameInstallation(db, without)
+  await db.query('delete from installation')
+  await demandSameInstallation(db, without)
+  await demandSameInstallation(db, own)
+  await demandSameInstallation(db, without)
+  await expect(demandSameInstallation(db, { ...own, folderId: 'two' })).rejects.toThrow(/another data folder/)
+})
+
 test('behavior: no secret is in the database', async () => {
   const { rows } = await db.query<{ row: string }>('select installation::text as row from installation')
   expect(rows).toHaveLength(1)

@@ -4,8 +4,8 @@ import { sha256 } from '../platform/sealer.ts'
 /** The settings that all services of one database share. */
 export interface Installation {
   profile: string
-  /** The id of the data folder, in which the machines are. */
-  folderId: string
+  /** The id of the data folder, in which the machines are; undefined for a replica without machines. */
+  folderId: string | undefined
   serverSecret: string
   depositSecret: string
 }
@@ -17,7 +17,8 @@ export class OtherInstallationError extends Error {
 
 interface InstallationRow {
   profile: string
-  data_folder: string
+  /** Null until a service with machines has begun. */
+  data_folder: string | null
   server_secret: Buffer
   deposit_secret: Buffer
 }
@@ -38,6 +39,7 @@ export async function demandSameInstallation(db: pg.Pool, own: Installation): Pr
      on conflict do nothing`,
     wanted,
   )
+  await db.query('update installation set data_folder = $1 where data_folder is null', [own.folderId])
   const { rows } = await db.query<InstallationRow>(
     'select profile, data_folder, server_secret, deposit_secret from installation',
   )
@@ -61,10 +63,10 @@ function problemOf(row: InstallationRow, own: Installation): [what: string, fix:
       'COINRACK_SERVER_SECRET is not the one of this database: what is sealed in it could not be read',
       'Set the one that the database was begun with.',
     ]
-  if (row.data_folder !== own.folderId)
+  if (own.folderId !== undefined && row.data_folder !== own.folderId)
     return [
       'The machines of this database are in another data folder: here each would be made once more',
-      'Set COINRACK_DATA to that folder. If it is lost, restore its secrets/ from the backup; without one, delete the row of the table installation.',
+      'Set COINRACK_DATA to that folder; a further replica without machines of its own has COINRACK_LOCAL_MACHINES=false. If the folder is lost, restore its secrets/ from the backup; without one, delete the row of the table installation.',
     ]
   return undefined
 }

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Slots } from '../platform/slots.ts'
+import { clientOf } from './several-servers.ts'
 
 // Counters and micro-USD are bigint columns: read as bigint, never as number.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
@@ -13,9 +14,10 @@ const SILENCE_MS = STATEMENT_MS + 5_000
 /** The longest that an idle transaction, such as one whose code has stopped, keeps its locks. */
 const IDLE_TRANSACTION_MS = 60_000
 
-/** A pool of connections. Broken ones are replaced; `onError` is called for those that were idle. */
+/** A pool of connections to the server that takes writes, of those that the URL names. Broken ones are replaced; `onError` is called for those that were idle. */
 export function openPool(url: string, options: { size: number; onError: (error: Error) => void }): pg.Pool {
   const pool = new pg.Pool({
+    Client: clientOf(url),
     connectionString: url,
     max: options.size,
     idleTimeoutMillis: 60_000,
@@ -33,7 +35,7 @@ export function openPool(url: string, options: { size: number; onError: (error: 
 
 /** One connection beside the pool, not opened yet. When it breaks, the next statement fails. */
 export function oneConnection(url: string | undefined): pg.Client {
-  const client = new pg.Client({ connectionString: url })
+  const client = new (clientOf(url ?? ''))({ connectionString: url })
   // Without a listener, the event would end the process.
   client.on('error', () => {})
   return client

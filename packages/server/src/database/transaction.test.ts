@@ -2,7 +2,8 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { oneConnection, openPool } from './pool.ts'
 import { createTestDatabase } from './testing.ts'
-import { demandNoTransaction, inTransaction } from './transaction.ts'
+import { CommitInDoubtError, demandNoTransaction, inTransaction } from './transaction.ts'
+import { databaseTrouble } from './trouble.ts'
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>
 let pool: pg.Pool
@@ -131,4 +132,26 @@ test('error: a connection that is cut between two statements says so with the ne
   await pool.query('select pg_terminate_backend($1)', [rows[0].pid])
   await ended
   await expect(client.query('select 1')).rejects.toThrow()
+})
+
+test('error: when the connection breaks at the commit, it is in doubt, and who asked is told how to go on', async () => {
+  const failed = await inTransaction(pool, async (tx) => {
+    const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
+    await pool.query('select pg_terminate_backend($1)', [rows[0]!.pid])
+  }).catch((error) => error)
+  expect(failed).toBeInstanceOf(CommitInDoubtError)
+  const told = databaseTrouble(failed)!
+  expect([told.status, told.code, told.options.fix]).toEqual([
+    503,
+    'unavailable',
+    expect.stringContaining('same Idempotency-Key'),
+  ])
+})
+
+test('behavior: a commit that the database refused is not in doubt', async () => {
+  await pool.query('update counter set value = id')
+  await pool.query('alter table counter add unique (value) deferrable initially deferred')
+  const work = inTransaction(pool, (tx) => tx.query('update counter set value = 1'))
+  await expect(work).rejects.toMatchObject({ code: '23505' })
+  await pool.query('alter table counter drop constraint counter_value_key')
 })

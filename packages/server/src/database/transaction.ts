@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type pg from 'pg'
+import pg from 'pg'
 
 /** Runs statements: the pool, or one client inside a transaction. */
 export interface Queryable {
@@ -27,6 +27,24 @@ export class SlowWorkError extends Error {
   override name = 'SlowWorkError'
 }
 
+/** The connection broke while a transaction was being committed: it was committed or it was not. */
+export class CommitInDoubtError extends Error {
+  override name = 'CommitInDoubtError'
+}
+
+/** A server that shuts down may have committed before it said so. */
+const isAnswer = (error: unknown) =>
+  error instanceof pg.DatabaseError && error.code !== undefined && !error.code.startsWith('57P')
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query('commit')
+  } catch (error) {
+    if (isAnswer(error)) throw error
+    throw new CommitInDoubtError('The connection to the database broke at a commit', { cause: error })
+  }
+}
+
 /**
  * Refuses slow work inside a transaction: it would hold a connection of the pool, and locks, for as long as it takes. Do
  * it before the transaction (see `preparedHandler`), or after the commit.
@@ -40,6 +58,7 @@ export function demandNoTransaction(what: string): void {
 /**
  * Runs `work` in one transaction: committed when it returns, rolled back when it throws. It is retried a bounded number
  * of times when PostgreSQL ended it for a deadlock or a serialization failure.
+ * @throws CommitInDoubtError when the database went away at the commit
  * @throws SlowWorkError when a transaction is open already: nested ones could wait for connections that each other hold
  */
 export async function inTransaction<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -51,7 +70,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: Transaction) =>
     try {
       await client.query('begin')
       const result = await current.run(transaction, () => work(client as unknown as Transaction))
-      await client.query('commit')
+      await commit(client)
       return result
     } catch (error) {
       await client.query('rollback').catch((failure: Error) => {

@@ -1,4 +1,5 @@
 import { OperationError } from '../platform/errors.ts'
+import { CommitInDoubtError } from './transaction.ts'
 
 const RETRY_S = 5
 
@@ -20,6 +21,16 @@ const FULL = ['53100', 'ENOSPC', 'EDQUOT']
  * repeated. Undefined for every other failure.
  */
 export function databaseTrouble(error: unknown): OperationError | undefined {
+  if (error instanceof CommitInDoubtError) {
+    return new OperationError(
+      'unavailable',
+      'The database went away at the last moment: this was done, or it was not',
+      {
+        retryAfter: RETRY_S,
+        fix: 'Wait for retry_after seconds. Then repeat the call with the same Idempotency-Key, if it had one: what was done is answered, and not done twice. Without a key, look first whether it was done.',
+      },
+    )
+  }
   const { code = '', syscall, message = '' } = error as NodeJS.ErrnoException
   if (FULL.includes(code)) {
     return new OperationError('storage_full', 'The disk of the service is full; nothing was done', {

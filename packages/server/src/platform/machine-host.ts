@@ -59,6 +59,12 @@ export function hostOf({ hosts }: { hosts: Hosts }, { host_id }: { host_id: stri
   return host
 }
 
+/** Whether a machine is on the host `local`, and that is another computer than this replica's. */
+export const isElsewhere = (
+  { config }: { config: Pick<Config, 'localMachines'> },
+  { host_id }: { host_id: string },
+): boolean => host_id === LOCAL_HOST && !config.localMachines
+
 /** Where machines can be had, in the order of the alphabet. */
 export const regionsOf = ({ hosts }: { hosts: Hosts }): string[] =>
   [...new Set([...hosts.values()].map(({ region }) => region))].sort()

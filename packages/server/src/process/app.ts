@@ -16,7 +16,8 @@ import { registerDocuments, registerOpenapi } from '../transport/documents.ts'
 import { allowBrowsers } from '../transport/for-browsers.ts'
 import { lingerAfterAnswers } from '../transport/lingering-close.ts'
 import { createMcp } from '../transport/mcp.ts'
-import { proxySandboxesToLeader } from '../transport/proxy-to-leader.ts'
+import { proxyToLeader } from '../transport/proxy-to-leader.ts'
+import { believeReplicas } from '../transport/replica-link.ts'
 import { registerRest } from '../transport/rest.ts'
 import { createServer, nothingAt } from '../transport/server.ts'
 import { endSlowBodies } from '../transport/slow-bodies.ts'
@@ -47,9 +48,10 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   )
   const upgrades: Upgrade[] = []
   const app = createServer(services, upgrades)
+  believeReplicas(app)
   endSlowBodies(app, services)
   lingerAfterAnswers(app)
-  const passOn = proxySandboxesToLeader(app, services)
+  const passOn = proxyToLeader(app, services, lookups)
   registerEventStream(app, services, { dispatch, callerOf })
   registerContentNegotiation(app, dispatch)
   app.register(
@@ -77,7 +79,11 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
   registerCheckout(app, Object.create(services, { db: { value: shared } }), strangers.limiter)
   registerSandboxFiles(app, services, dispatch)
-  upgrades.push(registerConsole(app, services, lookups), passOn, registerPreviews(app, services, lookups))
+  upgrades.push(
+    registerConsole(app, services, lookups, passOn),
+    passOn,
+    registerPreviews(app, services, lookups),
+  )
   registerUpgrades(app, services, upgrades)
   return app
 }

@@ -2,11 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { osImages } from '@coinrack/compute/images/catalog.ts'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
-import { createQemuDriver, type QemuDriver } from '@coinrack/compute/local-vps/driver.ts'
-import { createQemuGuestChannel } from '@coinrack/compute/local-vps/guest-channel.ts'
-import { hostAcceleration } from '@coinrack/compute/machine/host-acceleration.ts'
-import { createSandboxes, type Sandboxes } from '@coinrack/compute/sandbox/runtime.ts'
-import { sandboxTariffs } from '@coinrack/contract/sandbox-tariffs.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { type Logger, pino } from 'pino'
 import { privateKeyToAddress } from 'viem/accounts'
@@ -31,20 +26,20 @@ import { demandSameInstallation, OtherInstallationError } from '../database/inst
 import { keepEmbeddedPostgres } from '../database/keep-embedded.ts'
 import { migrate } from '../database/migrate.ts'
 import { openPool } from '../database/pool.ts'
+import { hostElsewhere } from '../hosts/host-elsewhere.ts'
 import { invoicing } from '../payments/invoicing.ts'
 import { atMostEvery } from '../platform/at-most-every.ts'
 import { createHashing } from '../platform/hashing.ts'
-import { LOCAL_HOST, type MachineHost } from '../platform/machine-host.ts'
 import { fileMailer, smtpMailer } from '../platform/mailer.ts'
 import { createReceiptKey } from '../platform/receipt-key.ts'
 import { createSealer } from '../platform/sealer.ts'
 import { idMaker, type Services } from '../platform/services.ts'
 import { guardSlowEdges } from '../platform/slow-edges.ts'
 import { sandboxing } from '../sandboxes/life/sandboxing.ts'
-import { unpromisedMemory } from '../sandboxes/life/unpromised-memory.ts'
 import { nsupdateReverseDns } from '../vps/network/rdns/nsupdate.ts'
 import { ordering } from '../vps/orders/ordering.ts'
 import { type Cluster, openCluster } from './cluster-hosts.ts'
+import { localMachines } from './local-machines.ts'
 import { PortError, serve } from './serve.ts'
 
 /*
@@ -55,13 +50,6 @@ const POOL_SIZE = 20
 /** How long a request waits for others to derive their keys. */
 const HASHING_WAIT_MS = 2_000
 const PREPARE_AGAIN_MS = 60_000
-const LAST_LINES = 4
-const KEEP_TEMPLATE_MS = 600_000
-const TEND_POOL_MS = 5_000
-
-/** The size that is ordered most. */
-const { vcpus, memory_mb: memoryMb, disk_gb: diskGb } = sandboxTariffs.micro
-const microSize = { vcpus, memoryMb, diskGb }
 
 /** While the service comes up there is nothing to bring to an end: whatever was begun can be killed at any point. */
 let end: () => void = () => process.exit(0)
@@ -102,7 +90,7 @@ async function main(): Promise<void> {
   const depositSecret = config.depositSecret ?? (await folder.secret('deposit'))
   await demandSameInstallation(db, {
     profile: config.profile,
-    folderId: folder.id,
+    folderId: config.localMachines ? folder.id : undefined,
     serverSecret,
     depositSecret,
   })
@@ -112,61 +100,15 @@ async function main(): Promise<void> {
   if (x402Key)
     log.info({ address: privateKeyToAddress(x402Key) }, 'The gas wallet, which sends top-ups by x402')
   const factory = forwarderFactoryAddress(chains.settings[0]!.treasury)
-  const egress = {
-    blockedNetworks: config.guestBlockedNetworks,
-    blockedPorts: config.guestBlockedPorts,
-    resolvers: config.guestResolvers,
-    bandwidthMbit: config.guestBandwidth,
-  }
-  const addressRouting = { bridge: config.addressBridge, gateway: config.addressGateway }
-  const driver = createQemuDriver({
-    dataFolder,
-    cacheFolder,
-    user,
-    userIds: config.guestUsers,
-    controlGroup: config.guestControlGroup,
-    diskLimits: { megabytes: config.guestDiskMegabytes, operations: config.guestDiskOperations },
-    clock,
-    log,
-    egress,
-    instant: config.instantVps,
-    diskOvercommit: config.diskOvercommit,
-    addressRouting,
-  })
   const images = createImageStore({ cacheFolder })
   const cluster = config.clusterFile && (await openCluster(config.clusterFile, { images, clock, log }))
   const clusterHosts = cluster ? cluster.hosts : []
   const offered = [config, ...clusterHosts.map(({ network }) => network)]
   const catalog = sellable(await readCatalog(config.catalogFile), offered)
-  const host: MachineHost = {
-    id: LOCAL_HOST,
-    kind: 'qemu',
-    region: catalog.region,
-    isRemote: false,
-    network: config,
-    driver,
-    guests: createQemuGuestChannel({ dataFolder, random }),
-    console: driver.console,
-    snapshots: driver.snapshots,
-    retainedDisks: driver.retainedDisks,
-  }
-  const openSandboxes = () =>
-    createSandboxes({
-      dataFolder,
-      cacheFolder,
-      user,
-      userIds: config.guestUsers,
-      controlGroup: config.guestControlGroup,
-      clock,
-      log,
-      egress,
-      acceleration: hostAcceleration({ cacheFolder, images, user }),
-      pool: {
-        most: config.sandboxPool,
-        always: [{ template: 'base', ...microSize }],
-        roomMb: () => unpromisedMemory(services),
-      },
-    })
+  const local = config.localMachines
+    ? localMachines({ config, user, clock, random, log, images, say }, catalog.region)
+    : undefined
+  const host = local?.host ?? hostElsewhere(catalog.region, config)
   const services: Services = guardSlowEdges({
     config: { ...config, serverSecret, depositSecret },
     db,
@@ -203,18 +145,11 @@ async function main(): Promise<void> {
     sandboxing,
   })
 
+  const prepared = () => cluster && void prepareCluster(cluster, catalog, log, say)
   const endServing = await serve(services, {
-    machinesPidFile: dataLayout(dataFolder).machinesPidFile,
-    async beginToTend() {
-      const machines = prepareMachines(driver, catalog, log, say)
-      if (cluster) void machines.then(() => prepareCluster(cluster, catalog, log, say))
-      const sandboxes = config.sandboxes
-        ? await openSandboxes().catch((error) => log.error({ err: error }, 'Opening the sandboxes failed'))
-        : undefined
-      services.sandboxes = sandboxes ?? undefined
-      // One after the other: each keeps all processors busy on a new host.
-      if (sandboxes) void machines.then(() => prepareSandboxes(sandboxes, log, say))
-      return async () => sandboxes?.close()
+    local: local && {
+      machinesPidFile: dataLayout(dataFolder).machinesPidFile,
+      begin: () => local.begin(services, prepared),
     },
   })
   say(
@@ -230,31 +165,6 @@ async function main(): Promise<void> {
     say('Ended. Machines, database and chains go on; npm run stop ends them too.')
     process.exit(0)
   })
-}
-
-/** Builds what machines are made from. It can take minutes, and the service answers meanwhile. */
-async function prepareMachines(
-  driver: QemuDriver,
-  catalog: Catalog,
-  log: Logger,
-  say: (line: string) => void,
-): Promise<void> {
-  try {
-    const { accelerator } = await driver.prepare(say)
-    say(`Machines can be ordered; they run under ${accelerator}`)
-  } catch (error) {
-    // A program that failed tells its whole story: the end of it says why.
-    const reason = (error as Error).message.trim().split('\n').slice(-LAST_LINES).join('\n')
-    log.error({ reason }, 'Preparing machines failed; it is tried again')
-    setTimeout(() => prepareMachines(driver, catalog, log, say), PREPARE_AGAIN_MS).unref()
-    return
-  }
-  const wanted = mostWanted(catalog)
-  if (!wanted) return
-  const keep = () =>
-    driver.keepTemplate(wanted).catch((error) => log.error({ err: error }, 'Keeping a template ready failed'))
-  setInterval(keep, KEEP_TEMPLATE_MS).unref()
-  await keep()
 }
 
 /** Brings the images to the cluster. Until then no machine can be made there. */
@@ -273,36 +183,6 @@ async function prepareCluster(
     log.error({ err: error }, 'Preparing the cluster failed; it is tried again')
     setTimeout(() => prepareCluster(cluster, catalog, log, say), PREPARE_AGAIN_MS).unref()
   }
-}
-
-/** Builds what sandboxes begin as, the smallest first. It can take minutes; until then none can be made. */
-async function prepareSandboxes(
-  sandboxes: Sandboxes,
-  log: Logger,
-  say: (line: string) => void,
-): Promise<void> {
-  try {
-    for (const { name } of await sandboxes.runtime.templates()) {
-      await sandboxes.prepare(name, say)
-      await sandboxes.keepTemplate(name, microSize)
-      say(`Sandboxes of ${name} can be made`)
-    }
-  } catch (error) {
-    log.error({ err: error }, 'Preparing sandboxes failed; it is tried again')
-    setTimeout(() => prepareSandboxes(sandboxes, log, say), PREPARE_AGAIN_MS).unref()
-    return
-  }
-  const tend = () =>
-    sandboxes.tendPool().catch((error) => log.error({ err: error }, 'Tending the pool of sandboxes failed'))
-  setInterval(tend, TEND_POOL_MS).unref()
-  await tend()
-}
-
-/** The machine that is ordered most: of the cheapest plan, with the first image that it has. */
-function mostWanted({ plans }: Catalog) {
-  const cheapest = plans.reduce((least, plan) => (plan.price < least.price ? plan : least))
-  const image = osImages.find(({ slug }) => !cheapest.images || cheapest.images.includes(slug))
-  return image && { image: image.slug, vcpus: cheapest.vcpus, memoryMb: cheapest.memory_mb }
 }
 
 /** The first call counts, however often Ctrl-C is pressed. */

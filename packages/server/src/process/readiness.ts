@@ -45,7 +45,7 @@ export function createReadiness(services: Services): Readiness {
 
   /** One for each template that is to be prepared; none in a service that passes on what needs sandboxes. */
   const sandboxes = async (): Promise<Part[]> => {
-    if (!config.sandboxes) return []
+    if (!config.sandboxes || !config.localMachines) return []
     const name = 'sandboxes'
     const { runtime } = services.sandboxes ?? {}
     if (!runtime) {

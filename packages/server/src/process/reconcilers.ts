@@ -11,13 +11,14 @@ import { forgetOldEvents } from '../events/event-store.ts'
 import { numberEvents } from '../events/number-events.ts'
 import { createWebhookSender, DELIVER_WEBHOOKS } from '../events/webhooks/deliver-webhooks.ts'
 import { forgetDeletedWebhooks } from '../events/webhooks/webhook-store.ts'
+import { noteWhetherTended } from '../hosts/host-elsewhere.ts'
 import { createLeases, underLease } from '../hosts/leases.ts'
 import { observeHost } from '../hosts/observe-host.ts'
 import { forgetUnpaidInvoices } from '../payments/invoice-store.ts'
 import { runPayments } from '../payments/run-payments.ts'
 import { repeat } from '../platform/background.ts'
 import { EVERYTHING } from '../platform/everything.ts'
-import type { MachineHost, Tended } from '../platform/machine-host.ts'
+import { LOCAL_HOST, type MachineHost, type Tended } from '../platform/machine-host.ts'
 import { type PassReport, reportedPass } from '../platform/pass-report.ts'
 import { QUEUED_MAIL, sendQueuedMail } from '../platform/queue-mail.ts'
 import { NEW_EVENTS } from '../platform/record-event.ts'
@@ -180,6 +181,21 @@ export function tendRemoteHosts(
     await endLeases()
     await leases.release()
   }
+}
+
+/**
+ * Looks whether any service tends the machines of the data folder, for those that do not have it: while none does, nothing
+ * is placed there.
+ * @returns what ends it
+ */
+export function watchLocalHost(services: Services): () => Promise<void> {
+  return run(services, [
+    {
+      what: 'Looking who tends the machines',
+      everyMs: HOST_MS,
+      pass: () => noteWhetherTended(services, services.hosts.get(LOCAL_HOST)!),
+    },
+  ])
 }
 
 /**

@@ -1,32 +1,35 @@
-import { writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { dataLayout } from '../data-folder/data-layout.ts'
 import { asLeader } from '../data-folder/leader-lock.ts'
 import { registerHosts, unknownHosts } from '../hosts/host-store.ts'
 import { paymentMetrics } from '../payments/payment-metrics.ts'
 import type { Services } from '../platform/services.ts'
+import { announceReplica } from '../replicas/announce-replica.ts'
+import { listenForReplicas } from '../transport/replica-link.ts'
 import { createApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { createOperatorServer } from './operator-server.ts'
 import { createReadiness } from './readiness.ts'
-import { runReconcilers, tendMachines, tendRemoteHosts } from './reconcilers.ts'
+import { runReconcilers, tendMachines, tendRemoteHosts, watchLocalHost } from './reconcilers.ts'
 
 export class PortError extends Error {}
 
+/** The machines of this computer, which one of the services on its data folder tends. */
+interface Local {
+  machinesPidFile: string
+  /** Called when it is this service's turn. @returns what ends it, once nothing asks for it any more */
+  begin?(): Promise<() => Promise<void>>
+}
+
 /**
- * Takes requests and does what runs in the background. Of several services on the same data one tends the machines;
+ * Takes requests and does what runs in the background. Of several services on the same data folder one tends the machines;
  * the others take its place when it ends, however it ends.
- * @param beginToTend called when it is this one's turn; answers what ends it, once nothing asks for it any more
+ * @param local undefined in a replica whose machines are all elsewhere
  * @returns what ends it all, after the requests and steps that are under way
  * @throws PortError
  */
 export async function serve(
   services: Services,
-  {
-    machinesPidFile,
-    beginToTend = async () => async () => {},
-  }: { machinesPidFile: string; beginToTend?: () => Promise<() => Promise<void>> },
+  { local }: { local: Local | undefined },
 ): Promise<() => Promise<void>> {
   const { config, log } = services
   await registerHosts(services.db, services.hosts.values())
@@ -39,36 +42,34 @@ export async function serve(
   await listen(app, config.host, config.port, 'COINRACK_PORT')
   if (config.metricsPort > 0)
     await listen(operatorApp, '127.0.0.1', config.metricsPort, 'COINRACK_METRICS_PORT')
+  const link = await listenForReplicas(app, { serverSecret: config.serverSecret!, at: config.replicaAddress })
+  const replica = await announceReplica(services, link.address)
   const endReconcilers = runReconcilers(services)
   const endRemote = tendRemoteHosts(services)
   let served: Promise<unknown> = Promise.resolve()
-  const endMachines = asLeader(
-    machinesPidFile,
-    async () => {
-      log.info('This service tends the machines')
-      await writeFile(dataLayout(config.dataFolder).tending, JSON.stringify(addressOf(app)))
-      const endTending = await beginToTend()
-      const endLoops = tendMachines(services)
-      return async () => {
-        await Promise.all([endLoops(), served])
-        await endTending()
-      }
-    },
-    (error) => log.error({ err: error }, 'The lock of the machines cannot be asked for'),
-  )
+  const endMachines = local
+    ? asLeader(
+        local.machinesPidFile,
+        async () => {
+          log.info('This service tends the machines')
+          await replica.tends()
+          const end = await local.begin?.()
+          const endLoops = tendMachines(services)
+          return async () => {
+            await Promise.all([endLoops(), served])
+            await end?.()
+          }
+        },
+        (error) => log.error({ err: error }, 'The lock of the machines cannot be asked for'),
+      )
+    : watchLocalHost(services)
   return async () => {
     // First of all, so that requests which wait for a change are answered and do not hold up the rest.
     await services.changes.close()
-    served = Promise.all([app.close(), operatorApp.close()])
+    served = Promise.all([app.close(), operatorApp.close(), link.close()])
     await Promise.all([served, endReconcilers(), endRemote(), endMachines()])
+    await replica.end()
   }
-}
-
-/** Where other services of this host reach it. */
-function addressOf(app: FastifyInstance): { host: string; port: number } {
-  const { address, port } = app.server.address() as AddressInfo
-  const isAny = address === '0.0.0.0' || address === '::'
-  return { host: isAny ? '127.0.0.1' : address, port }
 }
 
 async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {

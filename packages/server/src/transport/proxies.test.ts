@@ -1,21 +1,21 @@
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { dataLayout } from '../data-folder/data-layout.ts'
 import { createApp } from '../process/app.ts'
 import { createMetrics } from '../process/metrics.ts'
 import { createReadiness } from '../process/readiness.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
 import { type Buyer, buyerOf } from '../sandboxes/life/testing.ts'
+import { letTend } from './testing.ts'
 import { proxies, startProxy } from './testing-proxies.ts'
 
 /*
@@ -25,6 +25,7 @@ import { proxies, startProxy } from './testing-proxies.ts'
 
 let service: TestService
 let other: FastifyInstance
+let leader: Awaited<ReturnType<typeof letTend>>
 let buyer: Buyer
 let inside: Server
 let path: string
@@ -41,9 +42,7 @@ beforeAll(async () => {
   other = createApp(without, createReadiness(without), createMetrics())
   services.tending = await listen(service.app)
   services.passing = await listen(other)
-  const { tending } = dataLayout(folder)
-  await mkdir(dirname(tending), { recursive: true })
-  await writeFile(tending, JSON.stringify({ host: '127.0.0.1', port: services.tending }))
+  leader = await letTend(service)
   buyer = await buyerOf(service)
   const id = await buyer.sandbox({ timeout: 86_400, idle_timeout: 0 })
 
@@ -79,6 +78,7 @@ afterAll(async () => {
   inside.closeAllConnections()
   inside.close()
   await other.close()
+  await leader.close()
   await service.close()
   await rm(folder, { recursive: true, force: true })
 })

@@ -1,19 +1,19 @@
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { basePath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { dataLayout } from '../data-folder/data-layout.ts'
 import { createApp } from '../process/app.ts'
 import { createMetrics } from '../process/metrics.ts'
 import { createReadiness } from '../process/readiness.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
-import { sendAll } from './testing.ts'
+import { listenForReplicas } from './replica-link.ts'
+import { letTend, sendAll } from './testing.ts'
 
 /*
  * Two services on the same data: one has the sandboxes, and all is asked of the other.
@@ -23,7 +23,7 @@ let service: TestService
 let other: FastifyInstance
 let origin: string
 let token: string
-let tending: string
+let leader: Awaited<ReturnType<typeof letTend>>
 let inside: Server
 const folder = await mkdtemp(join(tmpdir(), 'coinrack-pass-on-'))
 
@@ -59,9 +59,7 @@ beforeAll(async () => {
   service = await startTestService({ env: { COINRACK_DATA: folder, COINRACK_SANDBOXES: 'true' } })
   const services = { ...service.services, sandboxes: undefined }
   other = createApp(services, createReadiness(services), createMetrics())
-  tending = dataLayout(folder).tending
-  await mkdir(dirname(tending), { recursive: true })
-  await writeFile(tending, JSON.stringify({ host: '127.0.0.1', port: await listen(service.app) }))
+  leader = await letTend(service)
   origin = `http://127.0.0.1:${await listen(other)}`
   ;({ token } = await service.customer(1_000_000n))
   inside = createServer((asked, answer) => void answer.end(`saw ${asked.url}`))
@@ -75,6 +73,7 @@ afterAll(async () => {
   inside.closeAllConnections()
   inside.close()
   await other.close()
+  await leader.close()
   await service.close()
   await rm(folder, { recursive: true, force: true })
 })
@@ -140,17 +139,21 @@ describe('a service that does not tend the machines', () => {
   })
 
   test('error: while nobody tends them it says so, and when to come again; no request goes in circles', async () => {
-    await writeFile(tending, JSON.stringify({ host: '127.0.0.1', port: 1 }))
+    await leader.noteAt('127.0.0.1:1')
     const file = `${basePath}/sandboxes/${id}/files/content?path=large`
     expect((await askJson('PUT', file, 'x'.repeat(20_000_000))).body.code).toBe('sandboxes_unavailable')
     const refused = await askJson('POST', `${basePath}/sandboxes`, {})
     expect([refused.status, refused.body.code]).toEqual([503, 'sandboxes_unavailable'])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    await rm(tending)
+    await leader.forget('127.0.0.1:1')
     expect((await askJson('POST', `${basePath}/sandboxes`, {})).status).toBe(503)
-    await writeFile(tending, JSON.stringify({ host: '127.0.0.1', port: Number(new URL(origin).port) }))
+    const at = { host: '127.0.0.1', port: 0 }
+    const self = await listenForReplicas(other, { serverSecret: service.services.config.serverSecret!, at })
+    await leader.noteAt(self.address)
     const circle = await askJson('POST', `${basePath}/sandboxes`, {})
     expect([circle.status, circle.body.code]).toEqual([503, 'sandboxes_unavailable'])
     expect(JSON.parse((await tool('create_sandbox', {})).content[0].text).code).toBe('sandboxes_unavailable')
+    await self.close()
+    await leader.noteAt(leader.address)
   })
 })

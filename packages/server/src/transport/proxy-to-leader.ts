@@ -1,76 +1,88 @@
-import { readFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import { operationList } from '@coinrack/contract/index.ts'
-import { type Operation, toolName } from '@coinrack/contract/operation.ts'
+import type { TLSSocket } from 'node:tls'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { dataLayout } from '../data-folder/data-layout.ts'
+import type pg from 'pg'
 import { OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
+import { currentReplicas, hasLocalMachine } from '../replicas/replica-store.ts'
 import { carryUpgrade } from './carry-upgrade.ts'
+import { callsSandboxes, guestsCalled } from './leader-needs.ts'
 import { isStillSent, readToTheEnd } from './lingering-close.ts'
 import { previewAddress } from './preview-address.ts'
 import { endToEnd } from './preview-heads.ts'
+import { headersForReplica, isFromReplica, linkToReplica } from './replica-link.ts'
 import type { Upgrade } from './upgrades.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the route needs what only the service that tends the machines has. */
     onMachines?: boolean
+    /** Whether it asks something inside the VPS that its path names. */
+    inGuest?: boolean
   }
 }
 
-/** Set on what was passed on: it is passed on once. */
-const PASSED_ON = 'x-coinrack-passed-on'
 const RETRY_S = 2
-
-/** Whether it needs sandboxes, which one service has. */
-export const needsSandboxes = ({ errors }: Operation) =>
-  (errors as readonly string[]).includes('sandboxes_unavailable')
-
-const tools = new Set(
-  operationList
-    .filter(([, op]) => needsSandboxes(op))
-    .flatMap(([name, op]) => [toolName(name), ...(op.tools ?? [])]),
-)
+/** How long after its last byte was sent a request may stay without an answer: longer than any handler takes. */
+const ANSWER_MS = 60_000
 
 /**
  * A service that does not tend the machines answers what needs sandboxes through the one that does: requests, the streams in
- * them, tools, previews and WebSockets go there as they came.
- * @returns what takes over connections of previews
+ * them, tools, previews and WebSockets go there as they came. On another computer than the machines, so does what is asked
+ * inside them. What another replica has passed on is not passed on again.
+ * @param lookups the share of the database in which it is looked up who tends them
+ * @returns what takes over connections of previews, and hands any other one on that it is given
  */
-export function proxySandboxesToLeader(app: FastifyInstance, services: Services): Upgrade {
+export function proxyToLeader(app: FastifyInstance, services: Services, lookups: pg.Pool): Upgrade {
   const { config } = services
-  const isOthers = ({ headers }: { headers: IncomingMessage['headers'] }) =>
-    config.sandboxes && !services.sandboxes && headers[PASSED_ON] === undefined
+  const isOthers = (request: IncomingMessage) =>
+    config.sandboxes && !services.sandboxes && !isFromReplica(request)
+  /** Whether it asks something inside a machine to which this service has no way. */
+  const asksInside = async ({ raw, params, body, routeOptions }: FastifyRequest, isTool: boolean) => {
+    if (config.localMachines || isFromReplica(raw)) return false
+    const asked = routeOptions.config.inGuest ? [(params as { id: string }).id] : []
+    const ids = isTool ? guestsCalled(body) : asked
+    return ids.length > 0 && hasLocalMachine(lookups, ids)
+  }
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
+  const passOn = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body?: string,
+    refuse = noSandboxes,
+  ) => {
+    const link = await linkToLeader(services, lookups, refuse)
+    await carryRequest(link, { request, reply, body }, { closing: closing.signal, refuse })
+  }
 
   app.addHook('onRequest', async (request, reply) => {
-    if (!request.routeOptions.config.onMachines || !isOthers(request)) return
-    await passOn(services, request, reply, undefined, closing.signal)
+    if (!request.routeOptions.config.onMachines || !isOthers(request.raw)) return
+    await passOn(request, reply)
     return reply
   })
   app.addHook('preHandler', async (request, reply) => {
-    if (request.routeOptions.url !== '/mcp' || !isOthers(request) || !callsTool(request.body)) return
-    await passOn(services, request, reply, request.body as string, closing.signal)
+    const body = request.body as string | undefined
+    const isTool = request.routeOptions.url === '/mcp'
+    const needsSandboxes = isTool && isOthers(request.raw) && callsSandboxes(body)
+    if (!needsSandboxes && !(await asksInside(request, isTool))) return
+    await passOn(request, reply, body ?? '', needsSandboxes ? noSandboxes : noMachines)
     return reply
   })
 
   return {
     isMine: (request) => isOthers(request) && previewAddress(config, request) !== undefined,
     async accept(request, socket, head) {
-      const upstream = connect(await tendingAddress(services))
+      const upstream = await linkToLeader(services, lookups, noMachines)
       const cut = () => socket.destroy()
       closing.signal.addEventListener('abort', cut)
-      const { url, headers } = request
       await carryUpgrade(
         { request, socket, head },
         {
           upstream,
-          path: url!,
-          headers: { ...headers, [PASSED_ON]: '1', 'x-forwarded-for': forwardedFor(request) },
+          path: request.url!,
+          headers: headersForReplica(request, request.socket.remoteAddress ?? ''),
           returned: (answer) => endToEnd(answer.headers),
         },
       ).finally(() => closing.signal.removeEventListener('abort', cut))
@@ -78,59 +90,66 @@ export function proxySandboxesToLeader(app: FastifyInstance, services: Services)
   }
 }
 
-async function passOn(
-  services: Services,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  body: string | undefined,
-  closing: AbortSignal,
+/** Asks another replica what was asked here, and hands its answer on. */
+async function carryRequest(
+  link: TLSSocket,
+  { request, reply, body }: { request: FastifyRequest; reply: FastifyReply; body: string | undefined },
+  { closing, refuse }: { closing: AbortSignal; refuse: () => OperationError },
 ): Promise<void> {
   const asked = httpRequest({
-    ...(await tendingAddress(services)),
+    createConnection: () => link,
     method: request.method,
     path: request.originalUrl,
-    headers: { ...request.raw.headers, [PASSED_ON]: '1', 'x-forwarded-for': forwardedFor(request.raw) },
+    headers: headersForReplica(request.raw, request.ip),
     setHost: false,
-    agent: false,
     signal: closing,
   })
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     asked.once('response', resolve)
     asked.on('error', reject)
   })
+  asked.once('finish', () => asked.setTimeout(ANSWER_MS, () => asked.destroy()))
   reply.raw.once('close', () => asked.destroy())
   if (body === undefined) request.raw.pipe(asked)
   else asked.end(body)
   const answer = await answered.catch(() => {
-    throw nobody()
+    throw refuse()
   })
+  asked.setTimeout(0)
   reply.hijack()
-  reply.raw.writeHead(answer.statusCode!, answer.rawHeaders)
+  reply.raw.writeHead(answer.statusCode!, returnedHeaders(answer, isStillSent(request.raw)))
   await pipeline(answer, reply.raw).catch(() => reply.raw.destroy())
   if (isStillSent(request.raw)) readToTheEnd(request.raw, closing)
 }
 
-/** Where the service is reached that tends the machines, which it has written down. */
-async function tendingAddress({ config }: Services): Promise<{ host: string; port: number }> {
-  const text = await readFile(dataLayout(config.dataFolder).tending, 'utf8').catch(() => undefined)
-  if (text === undefined) throw nobody()
-  return JSON.parse(text) as { host: string; port: number }
+/**
+ * The headers of another replica's answer, as it wrote them, but for those about one connection.
+ * @param isKept whether the connection of the client is still read from, and has to stay open for it
+ */
+function returnedHeaders({ rawHeaders }: IncomingMessage, isKept: boolean): string[] {
+  const pairs = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1]!]] : []))
+  const kept = pairs.filter(([name]) => !['connection', 'keep-alive'].includes(name!.toLowerCase()))
+  return [...kept, ...(isKept ? [['connection', 'keep-alive']] : [])].flat()
 }
 
-const nobody = () =>
+/** A connection to the replica that tends the machines. */
+async function linkToLeader(
+  { config }: Services,
+  lookups: pg.Pool,
+  refuse: () => OperationError,
+): Promise<TLSSocket> {
+  const leader = (await currentReplicas(lookups)).find(({ tendsLocal }) => tendsLocal)
+  if (!leader) throw refuse()
+  return linkToReplica(leader.address, config.serverSecret!).catch(() => {
+    throw refuse()
+  })
+}
+
+const noSandboxes = () =>
   new OperationError('sandboxes_unavailable', 'No process runs the sandboxes at the moment', {
     retryAfter: RETRY_S,
   })
-
-const forwardedFor = ({ headers, socket }: IncomingMessage) =>
-  [headers['x-forwarded-for'], socket.remoteAddress].flat().filter(Boolean).join(', ')
-
-function callsTool(body: unknown): boolean {
-  if (typeof body !== 'string') return false
-  try {
-    const calls = [JSON.parse(body)].flat() as { method?: unknown; params?: { name?: unknown } }[]
-    return calls.some(({ method, params }) => method === 'tools/call' && tools.has(String(params?.name)))
-  } catch {
-    return false
-  }
-}
+const noMachines = () =>
+  new OperationError('unavailable', 'The service that tends the machines cannot be reached at the moment', {
+    retryAfter: RETRY_S,
+  })

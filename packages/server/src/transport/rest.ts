@@ -4,10 +4,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer, Dispatch } from '../dispatch/dispatch.ts'
 import type { OutputStream } from '../dispatch/handler.ts'
 import { OperationError } from '../platform/errors.ts'
+import { needsGuest, needsSandboxes } from './leader-needs.ts'
 import { streamAnswer, wantsStream } from './output-stream.ts'
 import { paymentHeaders } from './payment-headers.ts'
 import { isPaymentScheme, paymentOfScheme } from './payment-scheme.ts'
-import { needsSandboxes } from './proxy-to-leader.ts'
 import { answerUnchanged, NO_STORE } from './unchanged.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -49,7 +49,7 @@ export async function registerRest(
         method: op.method,
         url,
         exposeHeadRoute,
-        config: { onMachines: needsSandboxes(op) },
+        config: { onMachines: needsSandboxes(op), inGuest: needsGuest(op) },
         // Whatever may hold a secret is never compressed.
         ...(op.method === 'GET' && op.effect !== 'read' ? { compress: false } : {}),
         ...(op.bodyBytes === undefined ? {} : { bodyLimit: op.bodyBytes }),

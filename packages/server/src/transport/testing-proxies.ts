@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '@coinrack/host/free-port.ts'
 
 /** A proxy that keeps its connections to the service for the requests of others. */
-interface Proxy {
+export interface ProxyProgram {
   command: string
   args: (file: string, folder: string) => string[]
   /** Takes requests on `port` of loopback, and hands them to `service` over as few connections as it can. */
@@ -16,7 +16,7 @@ interface Proxy {
 }
 
 /** Each as its guide says for WebSockets, and with connections to the service that are used again as early as possible. */
-export const proxies: Record<'nginx' | 'caddy' | 'haproxy', Proxy> = {
+export const proxies: Record<'nginx' | 'caddy' | 'haproxy', ProxyProgram> = {
   nginx: {
     command: '/usr/sbin/nginx',
     args: (file, folder) => ['-p', folder, '-c', file, '-e', 'stderr', '-g', 'daemon off;'],
@@ -81,11 +81,16 @@ export const proxies: Record<'nginx' | 'caddy' | 'haproxy', Proxy> = {
 }
 
 /** Runs a proxy in front of the service. @returns its port, and what ends it */
-export async function startProxy(
+export const startProxy = (name: keyof typeof proxies, service: number) =>
+  startProgram(name, proxies[name].config, service)
+
+/** Runs the program of a proxy with another configuration. @returns its port, and what ends it */
+export async function startProgram(
   name: keyof typeof proxies,
-  service: number,
+  config: ProxyProgram['config'],
+  service = 0,
 ): Promise<{ port: number; stop(): Promise<void> }> {
-  const { command, args, config } = proxies[name]
+  const { command, args } = proxies[name]
   const folder = await mkdtemp(join(tmpdir(), `coinrack-${name}-`))
   const port = await freePort()
   const file = join(folder, 'config')

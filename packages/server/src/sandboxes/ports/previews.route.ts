@@ -11,6 +11,7 @@ import { carryUpgrade, isFinal, type UpgradingClient } from '../../transport/car
 import { isStillSent, readToTheEnd } from '../../transport/lingering-close.ts'
 import { type PreviewAddress, previewAddress } from '../../transport/preview-address.ts'
 import { forwardedHead, presentedToken, returnedHead, tokenCookie } from '../../transport/preview-heads.ts'
+import { clientBehindReplica } from '../../transport/replica-link.ts'
 import { NOTHING_HERE, type Upgrade } from '../../transport/upgrades.ts'
 import { askSandbox } from '../tasks/ask-sandbox.ts'
 import { openPreview } from './previews.ts'
@@ -134,7 +135,8 @@ async function passUpgrade(
     await askSandbox(services, sandboxId, sandbox, async ({ connect }) => {
       const upstream = await connect(sandboxId, port)
       const unwatch = watch(services, address, token, () => socket.destroy(), closing)
-      const from = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '')
+      const seen = clientBehindReplica(request) ?? request.socket.remoteAddress ?? ''
+      const from = seen.replace(/^::ffff:/, '')
       try {
         await carryUpgrade(client, {
           upstream,

@@ -5,7 +5,7 @@ import { consolePage, spentConsolePage } from '@coinrack/web/console/page.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { hostOf } from '../../platform/machine-host.ts'
+import { hostOf, isElsewhere } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { NOTHING_HERE, type Upgrade } from '../../transport/upgrades.ts'
 import { vpsById } from '../machine/vps-store.ts'
@@ -30,8 +30,14 @@ const POLICY = 1008
  * The consoles of machines, for a visitor who has the secret of a link: the page, which can be looked at, and the
  * websocket (`/socket`), which uses the link up.
  * @param lookups the share of the database in which a secret is looked up
+ * @param leader takes connections to machines over that are on another computer than this service
  */
-export function registerConsole(app: FastifyInstance, services: Services, lookups: pg.Pool): Upgrade {
+export function registerConsole(
+  app: FastifyInstance,
+  services: Services,
+  lookups: pg.Pool,
+  leader: Pick<Upgrade, 'accept'>,
+): Upgrade {
   const { publicUrl } = services.config
   const unproven = { db: lookups, clock: services.clock }
   for (const { path, type, body } of consoleAssets) {
@@ -70,12 +76,13 @@ export function registerConsole(app: FastifyInstance, services: Services, lookup
     // Programs that are no browsers send no origin; a page of another origin gives itself away.
     const { origin } = request.headers
     if (origin !== undefined && origin !== new URL(publicUrl).origin) return void socket.end(NOT_FROM_THERE)
+    const unused = await readLink(unproven, secret)
+    if (!unused) return void socket.end(NOTHING_HERE)
+    const row = await vpsById(services.db, unused.vpsId)
+    if (isElsewhere(services, row)) return leader.accept(request, socket, head)
     const link = await takeLink(unproven, secret)
     if (!link) return void socket.end(NOTHING_HERE)
-    const machine = await hostOf(services, await vpsById(services.db, link.vpsId)).console.connect(
-      link.vpsId,
-      link.type,
-    )
+    const machine = await hostOf(services, row).console.connect(link.vpsId, link.type)
     if (socket.destroyed) return void machine.destroy()
     sockets.handleUpgrade(request, socket, head, (client) => serve(services, link, client, machine))
   }
