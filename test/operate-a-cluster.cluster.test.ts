@@ -53,13 +53,14 @@ const operator = async (...words: string[]) => {
   commandsRun.add(named(`host ${words.join(' ')}`))
   return JSON.parse(said)
 }
+/** One host is asked after the other, and a machine may move meanwhile. */
 const hostOf = async (id: string): Promise<string> => {
-  for (const { id: host, kind } of await operator('list'))
-    if (
-      kind === 'incus' &&
-      (await operator('show', host)).machines_there.some((there: { id: string }) => there.id === id)
-    )
-      return host
+  for (let tries = 0; tries < 5; tries++)
+    for (const { id: host, kind } of await operator('list')) {
+      if (kind !== 'incus') continue
+      const { machines_there } = await operator('show', host)
+      if (machines_there.some((there: { id: string }) => there.id === id)) return host
+    }
   throw new Error(`${id} is on no host`)
 }
 const locationOf = async (id: string) =>
