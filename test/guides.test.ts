@@ -29,8 +29,11 @@ const blocksOf = (path: string, language = 'sh') =>
       .text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'gm')),
   ].map(([, code]) => code!)
 
-/** Blocks that begin so are for the host of a service: their commands are looked at below, and test/lifecycle.test.ts runs psql. */
-const OTHER = [/^npm /, /^apt-get install --yes postgresql-client/]
+/**
+ * Blocks that begin so are for the host of a service: their commands are looked at below, test/lifecycle.test.ts runs psql, and
+ * test/operate-a-cluster.cluster.test.ts what concerns a cluster.
+ */
+const OTHER = [/^npm /, /^apt-get install --yes postgresql-client/, /^incus cluster (add|remove) /]
 /** The last one in production: test/real-networks.test.ts. */
 const PLAYED = ['README.md', 'docs/guide-buyer.md', 'docs/guide-real-networks.md']
 const isOther = (block: string) => OTHER.some((pattern) => pattern.test(block))
