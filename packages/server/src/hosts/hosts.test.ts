@@ -136,6 +136,18 @@ test('error: a machine that no host can make fails, and all is given back', asyn
 })
 
 describe('a host that does not answer', () => {
+  test('behavior: one answer that is lost makes it no host that does not answer', async () => {
+    const { driver } = service.fakeHosts.get('east-1')!
+    const { inventory } = driver
+    driver.inventory = async () => {
+      driver.inventory = inventory
+      throw new Error('read ECONNRESET')
+    }
+    await service.observeHosts()
+    const shown = JSON.parse((await operator('show', 'east-1', '--json')).stdout)
+    expect(shown.trouble).toBeNull()
+  })
+
   test('behavior: it gets nothing until it does; the others go on', async () => {
     const host = service.fakeHosts.get('east-1')!
     const { inventory } = host.driver

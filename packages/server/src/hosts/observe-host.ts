@@ -21,7 +21,7 @@ export async function observeHost(
   const at = clock.now()
   let inventory: HostInventory
   try {
-    inventory = await answerWithin(answerMs, host.driver.inventory())
+    inventory = await answerWithin(answerMs, askTwice(host))
   } catch (error) {
     log.warn(
       { err: error, host: host.id },
@@ -34,6 +34,10 @@ export async function observeHost(
   await reapOrphans({ db, clock, log }, host, inventory.machines)
   return { seen: inventory.machines.length, done: 0, failed: 0 }
 }
+
+/** One answer that gets lost is no reason to refuse orders until the next look. */
+const askTwice = ({ driver }: MachineHost): Promise<HostInventory> =>
+  driver.inventory().catch(() => driver.inventory())
 
 async function answerWithin<T>(milliseconds: number, answer: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
