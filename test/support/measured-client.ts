@@ -49,7 +49,7 @@ export function createMeasuredClient() {
           response.on('error', reject)
           response.on('end', () => {
             durations[method === 'GET' ? 'reads' : 'writes'].push(performance.now() - begun)
-            resolve({ status: response.statusCode!, body: JSON.parse(read), headers: response.headers })
+            resolve({ status: response.statusCode!, body: parsed(read), headers: response.headers })
           })
         },
       )
@@ -58,6 +58,15 @@ export function createMeasuredClient() {
     })
   }
   return { ask, durations, close: () => agent.destroy() }
+}
+
+/** What a proxy answers in the place of the service is no JSON. */
+function parsed(text: string): MeasuredAnswer['body'] {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { code: text.replace(/\s+/g, ' ').slice(0, 200) }
+  }
 }
 
 export type MeasuredClient = ReturnType<typeof createMeasuredClient>

@@ -17,6 +17,8 @@ export interface Replica {
   kill(): Promise<void>
   /** SIGTERM. @returns once it has ended */
   end(): Promise<void>
+  /** With the same port and folder, after its end. */
+  startAgain(): Promise<void>
 }
 
 /** Replicas of one service: they share database and settings, and have ports of their own. */
@@ -42,44 +44,47 @@ export async function openReplicas(
     ...settings,
   }
   const running = new Set<ChildProcess>()
+
+  async function run(port: number, own: Record<string, string>): Promise<ChildProcess & { said(): string }> {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'replica.ts')], {
+      env: { ...shared, COINRACK_DATA: join(folder, 'machines'), ...own, COINRACK_PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    running.add(child)
+    child.once('exit', () => running.delete(child))
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (text) => {
+        output = (output + text).slice(0, 20_000)
+      })
+    await untilReady(child, `http://127.0.0.1:${port}`, () => output)
+    return Object.assign(child, { said: () => output })
+  }
+  const end = async (child: ChildProcess, signal: NodeJS.Signals) => {
+    if (!running.has(child)) return
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+  }
   return {
     async start(where) {
-      const own = where && {
-        COINRACK_DATA: await mkdtemp(join(folder, 'elsewhere-')),
-        COINRACK_LOCAL_MACHINES: 'false',
-      }
+      const own: Record<string, string> = where
+        ? { COINRACK_DATA: await mkdtemp(join(folder, 'elsewhere-')), COINRACK_LOCAL_MACHINES: 'false' }
+        : {}
       const port = await freePort()
-      const origin = `http://127.0.0.1:${port}`
-      const child = spawn(process.execPath, [join(import.meta.dirname, 'replica.ts')], {
-        env: { ...shared, COINRACK_DATA: join(folder, 'machines'), ...own, COINRACK_PORT: String(port) },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      running.add(child)
-      child.once('exit', () => running.delete(child))
-      let output = ''
-      for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (text) => {
-          output = (output + text).slice(0, 20_000)
-        })
-      await untilReady(child, origin, () => output)
+      let child = await run(port, own)
       return {
-        origin,
-        complaints: () => output,
-        async kill() {
-          child.kill('SIGKILL')
-          await once(child, 'exit')
-        },
-        async end() {
-          child.kill('SIGTERM')
-          await once(child, 'exit')
+        origin: `http://127.0.0.1:${port}`,
+        complaints: () => child.said(),
+        kill: () => end(child, 'SIGKILL'),
+        end: () => end(child, 'SIGTERM'),
+        async startAgain() {
+          child = await run(port, own)
         },
       }
     },
     async stop() {
-      for (const child of running) {
-        child.kill('SIGTERM')
-        await once(child, 'exit')
-      }
+      for (const child of running) await end(child, 'SIGTERM')
       await rm(folder, { recursive: true, force: true })
     },
   }

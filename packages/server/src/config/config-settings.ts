@@ -3,6 +3,7 @@ import { defaultDiskLimits } from '@coinrack/compute/machine/control-groups/limi
 import { defaultUserIds } from '@coinrack/compute/machine/machine-users.ts'
 import { defaultEgress } from '@coinrack/compute/network/machine-ruleset.ts'
 import type { z } from 'zod'
+import { replicaSettings } from './config-replicas.ts'
 import * as values from './config-values.ts'
 
 /** One thing that an operator can set. Reading, checking and the documentation all come from this. */
@@ -51,18 +52,7 @@ export const settings = {
     schema: values.portOrOff,
     otherwise: '`COINRACK_PORT` and 1000, `9080` with the default; above 64535, less 1000',
   },
-  localMachines: {
-    name: 'COINRACK_LOCAL_MACHINES',
-    doc: 'Whether machines and sandboxes run on this computer. `false` in a replica on another computer than theirs, which passes on what needs them.',
-    schema: values.flag,
-    default: 'true',
-  },
-  replicaAddress: {
-    name: 'COINRACK_REPLICA_ADDRESS',
-    doc: 'Address and port of this machine on which it listens for other replicas of the service, such as `10.0.0.5:7443`: replicas on other machines have to reach it. What comes there is encrypted, and has to prove that it has the server secret. Port 0: whichever is free.',
-    schema: values.socketAddress,
-    default: '127.0.0.1:0',
-  },
+  ...replicaSettings,
   publicUrl: {
     name: 'COINRACK_PUBLIC_URL',
     doc: 'Where customers reach the service; every link is built from it. Production demands `https`.',

@@ -199,6 +199,8 @@ export const upTo100 = value('a whole number from 0 to 100', (text) => wholeNumb
 
 export const times = value('a whole number from 1 to 100', (text) => wholeNumber(text, 1, 100))
 
+export const seconds = value('seconds from 0 to 300', (text) => wholeNumber(text, 0, 300))
+
 /** `/coinrack`, `/machine.slice/coinrack`. */
 export const controlGroup = value('a path of a control group, such as /coinrack', (text) =>
   /^(\/[\w][\w.@:-]*)+$/.test(text) ? text : undefined,

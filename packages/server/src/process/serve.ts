@@ -6,6 +6,7 @@ import type { Services } from '../platform/services.ts'
 import { announceReplica } from '../replicas/announce-replica.ts'
 import { listenForReplicas } from '../transport/replica-link.ts'
 import { createApp } from './app.ts'
+import { createDrain } from './drain.ts'
 import { createMetrics } from './metrics.ts'
 import { createOperatorServer } from './operator-server.ts'
 import { createReadiness } from './readiness.ts'
@@ -35,10 +36,12 @@ export async function serve(
   await registerHosts(services.db, services.hosts.values())
   for (const { id, machines } of await unknownHosts(services.db, [...services.hosts.keys()]))
     log.error({ host: id, machines }, 'The settings name no such host: nothing is done with its machines')
-  const readiness = createReadiness(services)
+  const drain = createDrain(createReadiness(services), config.drainSeconds)
+  const { readiness } = drain
   const metrics = createMetrics([paymentMetrics(services)])
   const app = createApp(services, readiness, metrics)
   const operatorApp = createOperatorServer(readiness, metrics)
+  drain.closeConnections(app)
   await listen(app, config.host, config.port, 'COINRACK_PORT')
   if (config.metricsPort > 0)
     await listen(operatorApp, '127.0.0.1', config.metricsPort, 'COINRACK_METRICS_PORT')
@@ -64,9 +67,10 @@ export async function serve(
       )
     : watchLocalHost(services)
   return async () => {
+    await drain.begin(app)
     // First of all, so that requests which wait for a change are answered and do not hold up the rest.
     await services.changes.close()
-    served = Promise.all([app.close(), operatorApp.close(), link.close()])
+    served = Promise.all([app.close(), drain.ended(), operatorApp.close(), link.close()])
     await Promise.all([served, endReconcilers(), endRemote(), endMachines()])
     await replica.end()
   }

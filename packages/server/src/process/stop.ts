@@ -14,19 +14,21 @@ import { stopEmbeddedPostgres } from '../database/embedded.ts'
  * `npm run stop`: ends the services of the data folder and every program that it left running there. State stays.
  */
 
-/** A service that ends takes its requests in flight to their end. */
+/** A service that ends takes its requests in flight to their end, once it takes no more. */
 const SERVICE_MS = 30_000
 /** How long a machine has to shut down by itself before its power is cut. */
 const MACHINE_MS = 30_000
 const PROGRAM_MS = 20_000
 
-async function stopAll({ dataFolder, guestControlGroup }: Config): Promise<void> {
+async function stopAll({ dataFolder, guestControlGroup, drainSeconds }: Config): Promise<void> {
   const { machines, sandboxes, run, services, postgresPidFile } = dataLayout(dataFolder)
   // The services first, so that nothing is started again; the database last, as the others may still be writing.
   await Promise.all(
     (await namesIn(services)).map((name) => {
       const pidFile = join(services, name)
-      return end('service', pidFile, () => stopDetached(pidFile, { timeoutMs: SERVICE_MS }))
+      return end('service', pidFile, () =>
+        stopDetached(pidFile, { timeoutMs: SERVICE_MS + drainSeconds * 1000 }),
+      )
     }),
   )
 
