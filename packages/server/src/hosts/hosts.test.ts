@@ -257,6 +257,9 @@ describe('the operator', () => {
         trouble: null,
       },
     })
+    expect((await operator('list')).stdout).toContain(
+      'Promised of the hosts that get machines: 6 % of the memory, 1 % of the disk',
+    )
     const shown = JSON.parse((await operator('show', 'east-1', '--json')).stdout)
     expect(shown.machines_there).toEqual([
       expect.objectContaining({ id: body.service_id, hostname: 'shown', status: 'provisioning' }),

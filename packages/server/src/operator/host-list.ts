@@ -8,10 +8,11 @@ export const hostList: Command = {
   summary: 'Hosts that machines run on, what they have, and what is taken of it',
   takes: 0,
   async run(operator) {
-    const hosts = (await allHosts(await operator.db())).map(shownHost)
+    const all = await allHosts(await operator.db())
+    const hosts = all.map(shownHost)
     return {
       json: hosts,
-      text: table(
+      text: `${table(
         [
           'id',
           'kind',
@@ -30,9 +31,26 @@ export const hostList: Command = {
           memory_mb: ofAll(host.memory_taken_mb, host.memory_mb),
           disk_gb: ofAll(host.disk_taken_gb, host.disk_gb),
         })),
-      ),
+      )}\n\n${promisedOf(all)}`,
     }
   },
+}
+
+/** How much of what gets machines is promised already: when to order the next host. */
+function promisedOf(hosts: readonly HostOverview[]): string {
+  const open = hosts.filter(({ state, trouble }) => state === 'open' && trouble === null)
+  const sum = (of: (host: HostOverview) => number | null) =>
+    open.reduce((total, host) => total + (of(host) ?? 0), 0)
+  const share = (taken: number, all: number) => (all === 0 ? 'none' : `${Math.round((taken / all) * 100)} %`)
+  const memory = share(
+    sum((host) => host.memory_taken_mb),
+    sum((host) => host.memory_mb),
+  )
+  const disk = share(
+    sum((host) => host.disk_taken_gb),
+    sum((host) => host.disk_gb),
+  )
+  return `Promised of the hosts that get machines: ${memory} of the memory, ${disk} of the disk`
 }
 
 const ofAll = (taken: number, all: number | null) => `${taken} of ${all ?? 'unknown'}`
