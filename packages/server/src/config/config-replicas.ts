@@ -1,4 +1,4 @@
-import type { Setting } from './config-settings.ts'
+import type { Setting, settings } from './config-settings.ts'
 import * as values from './config-values.ts'
 
 /** The settings of a service that is one of several. */
@@ -22,3 +22,21 @@ export const replicaSettings = {
     default: '127.0.0.1:0',
   },
 } as const satisfies Record<string, Setting>
+
+/** The settings that each replica has for itself: where it listens, and what runs on its own computer. */
+export const ownOfReplica = [
+  'host',
+  'port',
+  'metricsPort',
+  'localMachines',
+  'replicaAddress',
+  'dataFolder',
+  'cacheFolder',
+  'logLevel',
+  'addressBridge',
+  'instantVps',
+  'guestUsers',
+  'guestControlGroup',
+  'guestDiskMegabytes',
+  'guestDiskOperations',
+] as const satisfies (keyof typeof settings)[]

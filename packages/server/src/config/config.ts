@@ -71,15 +71,7 @@ export function loadConfig(
   readFile: (path: string) => string | undefined,
   caller = { root: process.getuid?.() === 0, home: homedir() },
 ): Config {
-  const problems: ConfigProblem[] = []
-  const folders = defaultFolders(env, caller)
-  const file = findFile(env, env.COINRACK_DATA || folders.dataFolder, readFile)
-  if (!file) {
-    const message = `there is no file ${env[CONFIG_FILE_SETTING]}`
-    const fix = 'Name a file that exists, or leave the setting out.'
-    throw new ConfigError([{ setting: CONFIG_FILE_SETTING, code: 'unreadable_file', message, fix }])
-  }
-  const texts = { ...parseFile(file, problems), ...nonEmpty(env) }
+  const { texts, file, folders, problems } = readTexts(env, readFile, caller)
 
   const read = <S extends Setting>(setting: S): unknown => {
     const text = texts[setting.name] ?? setting.default
@@ -130,6 +122,30 @@ export function loadConfig(
     configFile: file.path,
     warnings: unknownNames(texts).map((name) => `${name} is no setting of this service${suggestion(name)}`),
   }
+}
+
+/** The settings as they are written, by name; `loadConfig` says what they mean. */
+export const settingTexts = (
+  env: Environment,
+  readFile: (path: string) => string | undefined,
+): Record<string, string> =>
+  readTexts(env, readFile, { root: process.getuid?.() === 0, home: homedir() }).texts
+
+function readTexts(
+  env: Environment,
+  readFile: (path: string) => string | undefined,
+  caller: { root: boolean; home: string },
+) {
+  const problems: ConfigProblem[] = []
+  const folders = defaultFolders(env, caller)
+  const file = findFile(env, env.COINRACK_DATA || folders.dataFolder, readFile)
+  if (!file) {
+    const message = `there is no file ${env[CONFIG_FILE_SETTING]}`
+    const fix = 'Name a file that exists, or leave the setting out.'
+    throw new ConfigError([{ setting: CONFIG_FILE_SETTING, code: 'unreadable_file', message, fix }])
+  }
+  const texts: Record<string, string> = { ...parseFile(file, problems), ...nonEmpty(env) }
+  return { texts, file, folders, problems }
 }
 
 /** Away from the ports beside it, which another service on this host is likely to have. */

@@ -23,7 +23,11 @@ export async function readOptional(file: string): Promise<string | undefined> {
 }
 
 /** Writes a file that, when it is there, is there whole, also after a power cut. */
-export async function writeAtomically(file: string, text: string, mode: number): Promise<void> {
-  await writeFile(`${file}.new`, text, { mode, flush: true })
+export async function writeAtomically(
+  file: string,
+  content: string | Uint8Array,
+  mode: number,
+): Promise<void> {
+  await writeFile(`${file}.new`, content, { mode, flush: true })
   await rename(`${file}.new`, file)
 }

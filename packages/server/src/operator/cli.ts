@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import type pg from 'pg'
 import { configuredChains } from '../chain/configured-chains.ts'
-import { type Config, ConfigError, loadConfig } from '../config/config.ts'
+import { type Config, ConfigError, loadConfig, settingTexts } from '../config/config.ts'
 import { readCatalog } from '../config/read-catalog.ts'
 import { readConfigFile } from '../config/read-config-file.ts'
 import { DataFolderError, prepareDataFolder } from '../data-folder/data-folder.ts'
@@ -105,6 +105,9 @@ function installed(
   const kept = async (name: string) => (await readOptional(join(folder, name)))?.trim()
   return {
     profile: config.profile,
+    dataFolder: config.dataFolder,
+    prepare: async () => prepareDataFolder(config.dataFolder, await serviceUser()),
+    shared: async () => ({ texts: settingTexts(process.env, readConfigFile), files: config }),
     bareDatabase,
     async chains() {
       const { settings } = await configuredChains(config, await serviceUser(), say)

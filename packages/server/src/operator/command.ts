@@ -23,6 +23,14 @@ export interface Operator {
 /** The parts of an installation besides its rows, and where it is restored to. */
 export interface Installed {
   profile: string
+  dataFolder: string
+  /** Makes the data folder where it is missing. */
+  prepare(): Promise<void>
+  /** The settings as they are written, by name, and where those lead that name a file. */
+  shared(): Promise<{
+    texts: Record<string, string>
+    files: Record<'chainsFile' | 'catalogFile' | 'clusterFile', string | undefined>
+  }>
   /** The chains that money is taken on; the demo's local ones are started for it. */
   chains(): Promise<ChainSettings[]>
   /** By the name of their file in the data folder, wherever they come from. */

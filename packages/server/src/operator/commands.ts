@@ -22,6 +22,7 @@ import { previewBlock, previewUnblock } from './preview-block.ts'
 import { refundApprove, refundReject } from './refund-decide.ts'
 import { refundList } from './refund-list.ts'
 import { refundSent } from './refund-sent.ts'
+import { replicaBundle, replicaJoin } from './replica-bundle.ts'
 import { restore } from './restore.ts'
 import { reviewApprove, reviewReject } from './review-decide.ts'
 import { reviewList } from './review-list.ts'
@@ -41,6 +42,8 @@ export const commands: Command[] = [
   backup,
   backupProve,
   restore,
+  replicaBundle,
+  replicaJoin,
   chainRescan,
   treasuryDeploy,
   treasuryFlush,

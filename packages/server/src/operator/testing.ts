@@ -6,6 +6,9 @@ const missing = () => Promise.reject(new Error('Not here'))
 /** For commands that need nothing but rows. */
 const nothingInstalled: Installed = {
   profile: 'demo',
+  dataFolder: '/nonexistent',
+  prepare: missing,
+  shared: missing,
   chains: missing,
   secrets: missing,
   keepSecrets: missing,
