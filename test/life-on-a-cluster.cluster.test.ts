@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSshKey } from '@coinrack/cli/ssh.ts'
@@ -7,6 +8,7 @@ import { answersSsh } from '@coinrack/host/answers-ssh.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
 import { LAB, orderOnCluster, writeClusterFile } from './support/on-cluster.ts'
 import { byPassword, ended, insideOf, revealed } from './support/one-vps.ts'
 import { chargesOf, newCustomer } from './support/order-life.ts'
@@ -122,6 +124,22 @@ test('default: power, a new password at the next boot, snapshots with memory, a 
   const again = await customer.reinstallVps({ service_id: id, os_id: 1, confirm: 'web' })
   expect(await took('reinstall', ended({ customer }, again.operation))).toMatchObject({ status: 'succeeded' })
   expect(await inside('ls /root')).toBe('')
+})
+
+test('default: its serial console shows the login', async () => {
+  const { url } = await customer.openConsole({ service_id: id, type: 'serial' })
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/socket`)
+  let said = ''
+  socket.on('message', (data) => {
+    said += String(data)
+  })
+  await once(socket, 'open')
+  const asksForName = () => {
+    socket.send('\r')
+    return /web login:/.test(said)
+  }
+  await vi.waitUntil(asksForName, { timeout: 60_000, interval: 1_000 })
+  socket.close()
 })
 
 test('error: what the cluster lacks is refused with another way', async () => {
