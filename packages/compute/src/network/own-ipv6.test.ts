@@ -171,8 +171,9 @@ describe.skipIf(!possible)('an IPv6 address of its own', { timeout: 120_000 }, (
     const before = (await networks.traffic(a.id))!
     await filter([])
     await a.guest.run(`head -c 4000 /dev/zero >/dev/udp/${OUTSIDE6}/9`)
-    const after = (await networks.traffic(a.id))!
-    expect(after.txBytes - before.txBytes).toBeGreaterThan(4_000)
+    // It leaves once the guest knows its neighbour.
+    const sent = async () => (await networks.traffic(a.id))!.txBytes - before.txBytes
+    await expect.poll(sent, { timeout: 20_000 }).toBeGreaterThan(4_000)
     expect((await readFile('/proc/sys/net/ipv6/conf/all/forwarding', 'utf8')).trim()).toBe('1')
     const { stdout } = await runCommand('nft', ['list', 'chain', 'inet', 'coinrack_host', 'forward'])
     expect(stdout).toContain('iifname "cr-*" ip6 saddr . iifname != @addresses6 drop')
