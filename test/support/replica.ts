@@ -6,6 +6,8 @@ import { LOCAL_HOST } from '@coinrack/server/platform/machine-host.ts'
 import { serve } from '@coinrack/server/process/serve.ts'
 import { createTestWorld } from '@coinrack/server/process/testing-world.ts'
 import { pino } from 'pino'
+import { killAt } from './kill-at.ts'
+import { sharedHostAt } from './shared-host.ts'
 
 /*
  * The service as a process of its own, as `main.ts` runs it, but on the fakes of machine, mail and chain. Settings come
@@ -25,6 +27,10 @@ if (!config.localMachines) {
   const { region, network } = world.services.hosts.get(LOCAL_HOST)!
   world.services.hosts = new Map([...world.services.hosts, [LOCAL_HOST, hostElsewhere(region, network)]])
 }
+if (env.TEST_SHARED_HOST) {
+  const host = sharedHostAt(env.TEST_SHARED_HOST, config)
+  world.services.hosts = new Map([...world.services.hosts, [host.id, host]])
+}
 // On standard output, where the test reads that there is nothing.
 world.services.log = pino({ level: 'error' })
 
@@ -43,6 +49,8 @@ await demandSameInstallation(db, {
 await folder.started()
 const { machinesPidFile } = dataLayout(config.dataFolder)
 const end = await serve(world.services, { local: config.localMachines ? { machinesPidFile } : undefined })
+
+if (env.TEST_KILL_AT) killAt(world.services, JSON.parse(env.TEST_KILL_AT))
 
 process.on('SIGTERM', async () => {
   await end()

@@ -13,6 +13,9 @@ export interface Replica {
   origin: string
   /** The complaints that it has written. */
   complaints(): string
+  /** Resolves once it has ended, however that came. */
+  gone(): Promise<void>
+  pid(): number
   /** SIGKILL: nothing gets to say goodbye. */
   kill(): Promise<void>
   /** SIGTERM. @returns once it has ended */
@@ -24,7 +27,9 @@ export interface Replica {
 /** Replicas of one service: they share database and settings, and have ports of their own. */
 export interface Replicas {
   /** Another one on the data folder that has the machines, or `elsewhere`: on one of its own without machines. */
-  start(where?: 'elsewhere'): Promise<Replica>
+  start(where?: 'elsewhere', settings?: Record<string, string>): Promise<Replica>
+  /** Those that start from here on are another program than `replica.ts`, or than before. */
+  useVersion(program: string): void
   /** Ends those that run, in order, and removes the folder. */
   stop(): Promise<void>
 }
@@ -32,6 +37,7 @@ export interface Replicas {
 export async function openReplicas(
   databaseUrl: string,
   settings: Record<string, string> = {},
+  program = join(import.meta.dirname, 'replica.ts'),
 ): Promise<Replicas> {
   const folder = await mkdtemp('/tmp/coinrack-replicas-')
   const shared = {
@@ -44,9 +50,10 @@ export async function openReplicas(
     ...settings,
   }
   const running = new Set<ChildProcess>()
+  let version = program
 
   async function run(port: number, own: Record<string, string>): Promise<ChildProcess & { said(): string }> {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'replica.ts')], {
+    const child = spawn(process.execPath, [version], {
       env: { ...shared, COINRACK_DATA: join(folder, 'machines'), ...own, COINRACK_PORT: String(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -67,21 +74,29 @@ export async function openReplicas(
     await ended
   }
   return {
-    async start(where) {
-      const own: Record<string, string> = where
+    async start(where, settings = {}) {
+      const folders: Record<string, string> = where
         ? { COINRACK_DATA: await mkdtemp(join(folder, 'elsewhere-')), COINRACK_LOCAL_MACHINES: 'false' }
         : {}
+      const own = { ...folders, ...settings }
       const port = await freePort()
       let child = await run(port, own)
       return {
         origin: `http://127.0.0.1:${port}`,
         complaints: () => child.said(),
+        pid: () => child.pid!,
+        async gone() {
+          if (running.has(child)) await once(child, 'exit')
+        },
         kill: () => end(child, 'SIGKILL'),
         end: () => end(child, 'SIGTERM'),
         async startAgain() {
           child = await run(port, own)
         },
       }
+    },
+    useVersion(other) {
+      version = other
     },
     async stop() {
       for (const child of running) await end(child, 'SIGTERM')

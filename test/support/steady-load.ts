@@ -9,6 +9,8 @@ const CLIENTS = 8
 export interface SteadyLoad {
   /** Waits until so many requests more are answered. */
   answered(more: number): Promise<void>
+  /** How many requests failed until now, by what was told. */
+  failed: Readonly<Record<string, number>>
   /** Ends it. @returns how many requests failed, by what was told */
   stop(): Promise<Record<string, number>>
 }
@@ -43,6 +45,7 @@ export async function startSteadyLoad(origin: string): Promise<SteadyLoad> {
     }),
   )
   return {
+    failed,
     async answered(more) {
       const wanted = answers + more
       while (answers < wanted) await new Promise((resolve) => setTimeout(resolve, 10))
