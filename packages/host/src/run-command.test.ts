@@ -70,9 +70,11 @@ test.each([
       })`
   const caller = spawn(process.execPath, ['--input-type=module', '--eval', script])
   const [output] = await once(caller.stdout, 'data')
-  // Dead processes that were not reaped yet have no command line.
-  const isAlive = async () =>
-    (await readFile(`/proc/${Number(output)}/cmdline`, 'utf8').catch(() => '')) !== ''
+  // A process that ended stays a zombie until it is reaped; its state is what follows the name in parentheses.
+  const isAlive = async () => {
+    const stat = await readFile(`/proc/${Number(output)}/stat`, 'utf8').catch(() => '')
+    return stat !== '' && !/\) [ZX] /.test(stat)
+  }
   expect(await isAlive()).toBe(true)
   caller.kill('SIGKILL')
   await vi.waitUntil(async () => !(await isAlive()), { timeout: 5_000 })
