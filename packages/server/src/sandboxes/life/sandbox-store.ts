@@ -47,6 +47,7 @@ export interface SandboxRow {
   gone_at: Date | null
   price_hourly: bigint
   ran_ms: bigint
+  run_limit_ms: bigint
   seen_at: Date
   charged: bigint
   waived: bigint
@@ -55,7 +56,7 @@ export interface SandboxRow {
 
 const COLUMNS = `id, host_id, account_id, counted_for, tariff, template, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
   wanted_network, done_network, parent_id, timeout_s, idle_s, wanted, state, reason, failure, attempts, created_at,
-  expires_at, idle_at, ended_at, gone_at, price_hourly, ran_ms, seen_at, charged, waived, held`
+  expires_at, idle_at, ended_at, gone_at, price_hourly, ran_ms, run_limit_ms, seen_at, charged, waived, held`
 
 export type NewSandbox = Pick<
   SandboxRow,

@@ -9,6 +9,7 @@ import { announce } from '../../database/changes.ts'
 import { inTransaction, type Transaction } from '../../database/transaction.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import type { Services } from '../../platform/services.ts'
+import { believedRunTime, runLimit } from '../meter/run-limit.ts'
 import { type Seen, settleAccounts } from '../meter/settle-accounts.ts'
 import { notifyEnded, notifyPaused, notifyStarted } from './notify-sandbox.ts'
 import { sandboxesOf } from './placement.ts'
@@ -146,7 +147,8 @@ async function record(
       failure: null,
       attempts: 0,
       done_network: Math.max(now.done_network, event === 'sandbox.started' ? row.wanted_network : 0),
-      ran_ms: BigInt(Math.max(Number(now.ran_ms), Math.floor(observation.ranMs))),
+      ran_ms: BigInt(believedRunTime(now, observation.ranMs, at)),
+      run_limit_ms: BigInt(runLimit(now, at)),
       seen_at: at,
       ...(now.state !== 'running' && {
         expires_at: new Date(at.getTime() + now.timeout_s * 1000),

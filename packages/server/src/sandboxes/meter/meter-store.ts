@@ -7,6 +7,8 @@ export interface MeterRow {
   counted_for: string[]
   price_hourly: bigint
   ran_ms: bigint
+  /** The longest that it can have run at `seen_at`. */
+  run_limit_ms: bigint
   seen_at: Date
   charged: bigint
   waived: bigint
@@ -20,14 +22,14 @@ export type EndsFor = 'balance' | 'budget' | 'owed'
 /** The fields of a meter that a settlement changes. */
 export type MeterChange = Pick<
   MeterRow,
-  'id' | 'ran_ms' | 'charged' | 'waived' | 'held' | 'ends_at' | 'ends_for'
+  'id' | 'ran_ms' | 'run_limit_ms' | 'charged' | 'waived' | 'held' | 'ends_at' | 'ends_for'
 >
 
 /** All that these accounts have running. Their balances have to be locked. */
 export async function metersOf(tx: Transaction, accountIds: readonly string[]): Promise<MeterRow[]> {
   const { rows } = await tx.query<MeterRow>({
     name: 'sandbox_meters',
-    text: `select id, account_id, counted_for, price_hourly, ran_ms, seen_at, charged, waived, held, ends_at, ends_for
+    text: `select id, account_id, counted_for, price_hourly, ran_ms, run_limit_ms, seen_at, charged, waived, held, ends_at, ends_for
       from sandbox
       where account_id = any($1) and (state in ('starting', 'running') or wanted = 'running')
       order by id`,
@@ -42,9 +44,9 @@ export async function writeMeters(tx: Transaction, changes: readonly MeterChange
   await tx.query({
     name: 'sandbox_write_meters',
     text: `update sandbox set ran_ms = change.ran_ms, charged = change.charged, waived = change.waived,
-        held = change.held, ends_at = change.ends_at, ends_for = change.ends_for, seen_at = $8
-      from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::text[])
-        as change (id, ran_ms, charged, waived, held, ends_at, ends_for)
+        held = change.held, ends_at = change.ends_at, ends_for = change.ends_for, seen_at = $8, run_limit_ms = change.run_limit_ms
+      from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::text[],
+        $9::bigint[]) as change (id, ran_ms, charged, waived, held, ends_at, ends_for, run_limit_ms)
       where sandbox.id = change.id`,
     values: [
       changes.map(({ id }) => id),
@@ -55,6 +57,7 @@ export async function writeMeters(tx: Transaction, changes: readonly MeterChange
       changes.map(({ ends_at }) => ends_at),
       changes.map(({ ends_for }) => ends_for),
       at,
+      changes.map(({ run_limit_ms }) => run_limit_ms),
     ],
   })
 }

@@ -6,6 +6,7 @@ import { postAll } from '../../ledger/post.ts'
 import type { Services } from '../../platform/services.ts'
 import { beginDays } from './day-store.ts'
 import { type EndsFor, type MeterChange, type MeterRow, metersOf, writeMeters } from './meter-store.ts'
+import { believedRunTime, runLimit } from './run-limit.ts'
 
 /** How long each has run, as the runtime says. */
 export type Seen = ReadonlyMap<string, { ranMs: number }>
@@ -24,7 +25,8 @@ interface Plan {
  * Settles the running sandboxes of these accounts: charges what ran, and holds the next minute, for all of them in a
  * handful of statements. It locks their balances, under which alone meters and states of sandboxes are changed; so a
  * call that is repeated, or made twice at once, finds nothing more to charge.
- * @param seen what the runtime saw just now; a sandbox that is not in it has run no longer than is known
+ * @param seen what the runtime saw just now; a sandbox that is not in it has run no longer than is known,
+ *   and none longer than it can have by the service's own clock
  * @param over sandboxes that are no longer running from this transaction on: they get their hold back
  */
 export async function settleAccounts(
@@ -77,10 +79,9 @@ function planAccount(
   { seen, over, left, now }: Facts,
 ): Plan {
   const meters = rows.map((row): Meter => {
-    const seenMs = Math.floor(seen.get(row.id)?.ranMs ?? 0)
     return {
       priceHourly: row.price_hourly,
-      ranMs: Math.max(Number(row.ran_ms), seenMs),
+      ranMs: believedRunTime(row, seen.get(row.id)?.ranMs, now),
       settled: row.charged + row.waived,
       runs: !over.has(row.id),
     }
@@ -107,6 +108,7 @@ function planAccount(
       counted_for: row.counted_for,
       spent: charged,
       ran_ms: BigInt(meters[index]!.ranMs),
+      run_limit_ms: BigInt(runLimit(row, now)),
       charged: row.charged + charged,
       waived: row.waived + waived,
       held: ahead,
