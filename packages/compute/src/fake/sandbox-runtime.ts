@@ -27,7 +27,7 @@ import { checkSandboxSpec } from '../ports/sandbox-spec.ts'
 
 export interface FakeRuntimeOptions {
   clock: { now(): Date }
-  capacity?: SandboxCapacity
+  capacity?: Omit<SandboxCapacity, 'load'> & { load?: number }
   templates?: TemplateStatus[]
   /** Default true. */
   hasNetworks?: boolean
@@ -250,7 +250,10 @@ export function createFakeRuntime(options: FakeRuntimeOptions): FakeRuntime {
 
     hasNetworks: async () => hasNetworks,
     templates: async () => names,
-    capacity: async () => options.capacity ?? { vcpus: 64, memoryMb: 64 * 1024, diskGb: 1000 },
+    capacity: async () => ({
+      ...{ vcpus: 64, memoryMb: 64 * 1024, diskGb: 1000, load: 0 },
+      ...options.capacity,
+    }),
   }
 }
 

@@ -125,6 +125,8 @@ export interface SandboxCapacity {
   vcpus: number
   memoryMb: number
   diskGb: number
+  /** How many processes computed or waited to, on average in the last minute, for each processor of the host. */
+  load: number
 }
 
 export type SandboxErrorCode =
@@ -146,6 +148,10 @@ export type SandboxErrorCode =
   | 'snapshot_damaged'
   /** It did not start, or does not answer in the way that it should. Only this sandbox is concerned. */
   | 'guest_failed'
+  /** There is no such artifact here, or not all of it. */
+  | 'artifact_unknown'
+  /** A file of an artifact is not what it was said to be. */
+  | 'artifact_damaged'
   /** There is nothing at the path. */
   | 'file_unknown'
   /** The path is of another kind, or may not be touched. */

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { RunAs } from '@coinrack/host/as-user.ts'
@@ -266,7 +267,10 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
       })
     },
 
-    capacity: () => hostCapacity(dataFolder, folder),
+    async capacity() {
+      const load = loadavg()[0]! / availableParallelism()
+      return { ...(await hostCapacity(dataFolder, folder)), load }
+    },
   }
 
   return {
