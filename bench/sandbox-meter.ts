@@ -6,6 +6,8 @@ import { prepareDataFolder } from '@coinrack/server/data-folder/data-folder.ts'
 import { startEmbeddedPostgres } from '@coinrack/server/database/embedded.ts'
 import { migrate } from '@coinrack/server/database/migrate.ts'
 import { openPool } from '@coinrack/server/database/pool.ts'
+import { LOCAL_HOST } from '@coinrack/server/platform/machine-host.ts'
+import type { SandboxHosts } from '@coinrack/server/platform/sandbox-host.ts'
 import { idMaker, type Services } from '@coinrack/server/platform/services.ts'
 import { createSandboxReconciler } from '@coinrack/server/sandboxes/life/reconcile-sandboxes.ts'
 import { createSandboxMeter } from '@coinrack/server/sandboxes/meter/meter-sandboxes.ts'
@@ -41,7 +43,8 @@ try {
   await migrate(db)
   await makeSandboxes()
   const log = pino({ level: 'silent' })
-  const services = { db, clock, newId: idMaker(clock, random), log, sandboxes: { runtime } } as Services
+  const sandboxes = new Map([[LOCAL_HOST, { runtime }]]) as SandboxHosts
+  const services = { db, clock, newId: idMaker(clock, random), log, sandboxes } as Services
   const meter = createSandboxMeter(services)
   const reconciler = createSandboxReconciler(services)
   await meter.pass()

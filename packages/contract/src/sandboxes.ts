@@ -27,6 +27,7 @@ export const sandboxReasons = [
   'budget',
   'kept_too_long',
   'crashed',
+  'host_lost',
   'failed',
 ] as const
 

@@ -148,6 +148,8 @@ export type SandboxErrorCode =
   | 'snapshot_damaged'
   /** It did not start, or does not answer in the way that it should. Only this sandbox is concerned. */
   | 'guest_failed'
+  /** The host cannot be reached at the moment; what runs there goes on. */
+  | 'host_unreachable'
   /** There is no such artifact here, or not all of it. */
   | 'artifact_unknown'
   /** A file of an artifact is not what it was said to be. */

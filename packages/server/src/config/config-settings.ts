@@ -238,6 +238,12 @@ export const settings = {
     schema: values.times,
     default: '1',
   },
+  sandboxHostLostMinutes: {
+    name: 'COINRACK_SANDBOX_HOST_LOST_MINUTES',
+    doc: 'After how many minutes without a sandbox host what ran on it ends. Nobody pays for the time that a host was away; paused sandboxes wait until it is back.',
+    schema: values.minutes,
+    default: '15',
+  },
   sandboxPool: {
     name: 'COINRACK_SANDBOX_POOL',
     doc: 'How many sandboxes at most are made in advance, all kinds together: as many as were wanted within a minute lately, and one `micro` of `base` always. Each takes what it has touched of its memory, see the guide for operators, and none takes memory that a machine or a sandbox was promised. `0`: each is made when it is wanted.',

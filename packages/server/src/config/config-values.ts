@@ -214,6 +214,8 @@ export const hours = value('hours from 1 to 720, separated by commas', (text) =>
     : undefined
 })
 
+export const minutes = value('minutes from 1 to 1440', (text) => wholeNumber(text, 1, 1_440))
+
 export const days = value('days, from 1 to 3650', (text) => wholeNumber(text, 1, 3_650))
 
 function isNetwork(text: string): boolean {

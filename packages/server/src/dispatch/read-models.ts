@@ -58,10 +58,11 @@ from vps`
 /** The facts about a sandbox that are needed before anything is done inside it. */
 export interface SandboxUse {
   account_id: string
+  host_id: string
   state: 'starting' | 'running' | 'paused' | 'ended' | 'failed'
   wanted: 'running' | 'paused' | 'ended'
   idle_s: number
   idle_at: string | null
 }
 
-export const SANDBOX_USE = 'select account_id, state, wanted, idle_s, idle_at from sandbox'
+export const SANDBOX_USE = 'select account_id, host_id, state, wanted, idle_s, idle_at from sandbox'

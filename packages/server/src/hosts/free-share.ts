@@ -25,13 +25,17 @@ select host_id, sum(memory_mb) as memory_mb, sum(disk_gb) as disk_gb from (
 
 type Overcommit = Pick<Services, 'config'>
 
-/** The share of a host that machines and sandboxes have taken together. */
-export async function takenOf(db: Queryable, { config }: Overcommit, hostId: string): Promise<Share> {
-  const { rows } = await db.query<Share>(`select memory_mb, disk_gb from (${takenText('$2')}) taken`, [
-    config.sandboxOvercommit,
-    [hostId],
-  ])
-  return rows[0] ?? { memory_mb: 0, disk_gb: 0 }
+/** The share of each of these hosts that machines and sandboxes have taken together; none where nothing is. */
+export async function takenOfAll(
+  db: Queryable,
+  { config }: Overcommit,
+  hostIds: readonly string[],
+): Promise<Map<string, Share>> {
+  const { rows } = await db.query<Share & { host_id: string }>(
+    `select host_id, memory_mb, disk_gb from (${takenText('$2')}) taken`,
+    [config.sandboxOvercommit, hostIds],
+  )
+  return new Map(rows.map((row) => [row.host_id, row]))
 }
 
 /** The conditions that a host has to meet for a machine. Undefined: any value will do. */

@@ -119,6 +119,15 @@ export async function setHostState(
   return rowCount === 1
 }
 
+/** Those of the hosts on which new things are placed. */
+export async function openHosts(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from host where id = any($1) and state = 'open'`,
+    [ids],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** The cluster that a host is in; null for one that is in none. */
 export async function clusterOf(db: Queryable, id: string): Promise<string | null> {
   const { rows } = await db.query<{ cluster: string | null }>('select cluster from host where id = $1', [id])

@@ -12,8 +12,9 @@ export interface OrderPreparation {
   readonly password: RootPassword | undefined
 }
 
-/** The facts about the host that a new sandbox needs. They are asked for before a transaction, and handed in. */
+/** The facts about a host that a new sandbox needs. They are asked for before a transaction, and handed in. */
 export interface SandboxHostFacts {
+  readonly id: string
   /** The total capacity for sandboxes, not what is free. */
   readonly capacity: SandboxCapacity
   readonly templates: readonly TemplateStatus[]

@@ -1,5 +1,3 @@
-import type { SandboxChannel } from '@coinrack/compute/ports/sandbox-channel.ts'
-import type { SandboxRuntime } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { type IdKind, makeId } from '@coinrack/contract/ids.ts'
 import type pg from 'pg'
 import type { Logger } from 'pino'
@@ -14,6 +12,7 @@ import type { Hosts } from './machine-host.ts'
 import type { Mailer } from './mailer.ts'
 import type { ReceiptKey } from './receipt-key.ts'
 import type { ReverseDns } from './reverse-dns.ts'
+import type { SandboxHosts } from './sandbox-host.ts'
 import type { Sealer } from './sealer.ts'
 import type { Invoicing, OfferedPlan, Ordering, Sandboxing, SshKeys, WalletAccounts } from './slice-ports.ts'
 
@@ -23,13 +22,6 @@ export interface Clock {
 
 export interface Random {
   bytes(length: number): Uint8Array
-}
-
-/** The environment that sandboxes run in. */
-export interface Sandboxes {
-  runtime: SandboxRuntime
-  /** The inside of them. */
-  channel: SandboxChannel
 }
 
 /** The world as the service sees it. Made in `main.ts` and in `testing.ts`, and handed in everywhere else. */
@@ -54,8 +46,8 @@ export interface Services {
   hosts: Hosts
   /** Undefined where customers cannot name their addresses. */
   rdns: ReverseDns | undefined
-  /** Undefined where the host cannot run any, and in a service that does not tend the machines. */
-  sandboxes: Sandboxes | undefined
+  /** None in a service that does not tend the machines, and until they are open. */
+  sandboxes: SandboxHosts
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
   depositAddressOf(counter: bigint): Address

@@ -19,7 +19,7 @@ const asked: [string, (services: Services) => unknown][] = [
   ['hosts.local.console.connect()', ({ hosts }) => local(hosts).console.connect('vps_0', 'serial')],
   ['hosts.local.snapshots.remove()', ({ hosts }) => local(hosts).snapshots.remove('vps_0', 'snp_0')],
   ['hosts.local.retainedDisks.remove()', ({ hosts }) => local(hosts).retainedDisks.remove('vps_0', 'snp_0')],
-  ['sandboxes.hasNetworks()', ({ sandboxes }) => sandboxes!.runtime.hasNetworks()],
+  ['sandboxes.local.hasNetworks()', ({ sandboxes }) => sandboxes.get(LOCAL_HOST)!.runtime.hasNetworks()],
   ['chains.newest()', ({ chains }) => chains[0]!.port.newest()],
   ['rdns.publish()', ({ rdns }) => rdns!.publish('198.18.0.1', null)],
   ['mailer.send()', ({ mailer }) => mailer.send(mail)],
@@ -43,18 +43,19 @@ test('default: outside of one it is asked as ever', async () => {
 
 test('behavior: what is put in the place of an edge refuses as well, and so does a part of it that is replaced', async () => {
   const { services } = service
-  const { runtime, channel } = services.sandboxes!
+  const { runtime, channel } = services.sandboxes.get(LOCAL_HOST)!
   const hasNetworks = async () => false
+  const now = () => services.sandboxes.get(LOCAL_HOST)!.runtime
   const refused = async () =>
-    expect(inTransaction(services.db, () => services.sandboxes!.runtime.hasNetworks())).rejects.toThrow(
-      'sandboxes.hasNetworks()',
+    expect(inTransaction(services.db, () => now().hasNetworks())).rejects.toThrow(
+      'sandboxes.local.hasNetworks()',
     )
 
-  services.sandboxes = { runtime: { ...runtime, hasNetworks }, channel }
-  expect(await services.sandboxes.runtime.hasNetworks()).toBe(false)
+  services.sandboxes = new Map([[LOCAL_HOST, { runtime: { ...runtime, hasNetworks }, channel }]])
+  expect(await now().hasNetworks()).toBe(false)
   await refused()
-  services.sandboxes = { runtime, channel }
-  services.sandboxes.runtime.hasNetworks = hasNetworks
-  expect(await services.sandboxes.runtime.hasNetworks()).toBe(false)
+  services.sandboxes.set(LOCAL_HOST, { runtime, channel })
+  now().hasNetworks = hasNetworks
+  expect(await now().hasNetworks()).toBe(false)
   await refused()
 })

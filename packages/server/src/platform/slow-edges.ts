@@ -1,5 +1,6 @@
 import { demandNoTransaction } from '../database/transaction.ts'
 import type { MachineHost } from './machine-host.ts'
+import type { SandboxHost, SandboxHosts } from './sandbox-host.ts'
 import type { Services } from './services.ts'
 
 type Wrap<T> = (what: string, edge: T) => T
@@ -12,11 +13,7 @@ const wraps = {
   offer: wrapCall,
   hosts: (what, hosts) => new Map([...hosts].map(([id, host]) => [id, wrapHost(`${what}.${id}`, host)])),
   rdns: (what, rdns) => rdns && wrapPort(what, rdns),
-  sandboxes: (what, sandboxes) =>
-    sandboxes && {
-      runtime: wrapPort(what, sandboxes.runtime),
-      channel: wrapPort(what, sandboxes.channel),
-    },
+  sandboxes: (what, sandboxes) => new GuardedSandboxHosts(what, sandboxes),
   chains: (what, chains) =>
     chains.map((chain) => ({
       settings: chain.settings,
@@ -52,6 +49,26 @@ function guardEdge<E extends Edge>(services: Services, name: E): void {
       guarded = wrap(name, edge)
     },
   })
+}
+
+/** Hosts of sandboxes that join later are wrapped as well. */
+class GuardedSandboxHosts extends Map<string, SandboxHost> {
+  readonly #what: string
+
+  constructor(what: string, hosts: SandboxHosts) {
+    super()
+    this.#what = what
+    for (const [id, host] of hosts) this.set(id, host)
+  }
+
+  override set(id: string, host: SandboxHost): this {
+    const what = `${this.#what}.${id}`
+    return super.set(id, {
+      ...host,
+      runtime: wrapPort(what, host.runtime),
+      channel: wrapPort(what, host.channel),
+    })
+  }
 }
 
 function wrapCall<A extends unknown[], R>(what: string, call: (...args: A) => R): (...args: A) => R {

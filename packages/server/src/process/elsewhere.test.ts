@@ -33,7 +33,7 @@ beforeAll(async () => {
   elsewhere = {
     ...services,
     config: { ...services.config, localMachines: false },
-    sandboxes: undefined,
+    sandboxes: new Map(),
     hosts: new Map([...services.hosts, [LOCAL_HOST, hostElsewhere(region, network)]]),
   }
   app = createApp(elsewhere, createReadiness(elsewhere), createMetrics())

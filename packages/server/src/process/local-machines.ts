@@ -11,7 +11,7 @@ import type { Catalog } from '../config/catalog.ts'
 import type { Config } from '../config/config.ts'
 import { LOCAL_HOST, type MachineHost } from '../platform/machine-host.ts'
 import type { Clock, Random, Services } from '../platform/services.ts'
-import { unpromisedMemory } from '../sandboxes/life/unpromised-memory.ts'
+import { unpromisedMemory } from '../sandboxes/placement/unpromised-memory.ts'
 
 const PREPARE_AGAIN_MS = 60_000
 const LAST_LINES = 4
@@ -100,7 +100,7 @@ export function localMachines(world: World, region: string): LocalMachines {
             log.error({ err: error }, 'Opening the sandboxes failed'),
           )
         : undefined
-      services.sandboxes = sandboxes ?? undefined
+      if (sandboxes) services.sandboxes.set(LOCAL_HOST, sandboxes)
       // One after the other: each keeps all processors busy on a new host.
       if (sandboxes) void machines.then(() => prepareSandboxes(sandboxes, log, say))
       return async () => sandboxes?.close()

@@ -134,7 +134,7 @@ async function main(): Promise<void> {
         key: config.rdnsKey!,
         resolver: config.rdnsResolver,
       }),
-    sandboxes: undefined,
+    sandboxes: new Map(),
     chains: await Promise.all(chains.settings.map((settings) => openChain(settings, x402Key))),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,

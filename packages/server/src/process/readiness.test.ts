@@ -39,7 +39,7 @@ test('default: it waits for every template of sandboxes, also for one that is no
 })
 
 test('behavior: the one that tends the machines waits until the sandboxes are open, the others do not', async () => {
-  const unopened = { sandboxes: undefined }
+  const unopened = { sandboxes: new Map() }
   expect(await waitsFor(unopened)).toMatchObject([{ detail: 'no service tends the machines yet' }])
   const { lock } = await lockFile(dataLayout(dataFolder).machinesPidFile)
   expect(await waitsFor(unopened)).toMatchObject([{ detail: 'they are being opened' }])

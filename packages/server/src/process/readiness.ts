@@ -4,6 +4,7 @@ import { dataLayout } from '../data-folder/data-layout.ts'
 import { freeDisk } from '../data-folder/free-disk.ts'
 import { hostImages } from '../hosts/host-images.ts'
 import { hostRows } from '../hosts/host-store.ts'
+import { LOCAL_HOST } from '../platform/machine-host.ts'
 import type { Services } from '../platform/services.ts'
 
 /** One part that has to be there before the service is what it promises. */
@@ -47,7 +48,7 @@ export function createReadiness(services: Services): Readiness {
   const sandboxes = async (): Promise<Part[]> => {
     if (!config.sandboxes || !config.localMachines) return []
     const name = 'sandboxes'
-    const { runtime } = services.sandboxes ?? {}
+    const { runtime } = services.sandboxes.get(LOCAL_HOST) ?? {}
     if (!runtime) {
       const holder = await adoptDetached(dataLayout(config.dataFolder).machinesPidFile)
       if (holder === process.pid) return [{ name, ready: false, detail: 'they are being opened' }]

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { LOCAL_HOST } from '../platform/machine-host.ts'
 import { type Reply, startTestService, type TestService, withHost } from './testing.ts'
 
 /*
@@ -41,7 +42,8 @@ function slowHost(): void {
   const { services } = service
   const { hosts, sandboxes } = services
   services.hosts = withHost(services, ({ driver }) => ({ driver: slow(driver, HOST_MS) })).hosts
-  services.sandboxes = { runtime: slow(sandboxes!.runtime), channel: slow(sandboxes!.channel) }
+  const { runtime, channel } = sandboxes.get(LOCAL_HOST)!
+  services.sandboxes = new Map([[LOCAL_HOST, { runtime: slow(runtime), channel: slow(channel) }]])
   onTestFinished(() => {
     Object.assign(services, { hosts, sandboxes })
   })

@@ -193,7 +193,7 @@ export async function createTestWorld(
       ...(options.realHosts ?? []).map((host) => [host.id, host] as const),
     ]),
     rdns: options.rdns,
-    sandboxes: options.sandboxes === false ? undefined : { runtime, channel },
+    sandboxes: new Map(options.sandboxes === false ? [] : [[LOCAL_HOST, { runtime, channel }]]),
     chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
     demo: options.demo,

@@ -38,7 +38,7 @@ const services = { tending: 0, passing: 0 }
 
 beforeAll(async () => {
   service = await startTestService({ env: { COINRACK_DATA: folder, COINRACK_SANDBOXES: 'true' } })
-  const without = { ...service.services, sandboxes: undefined }
+  const without = { ...service.services, sandboxes: new Map() }
   other = createApp(without, createReadiness(without), createMetrics())
   services.tending = await listen(service.app)
   services.passing = await listen(other)

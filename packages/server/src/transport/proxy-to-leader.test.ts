@@ -57,7 +57,7 @@ const tool = async (name: string, input: object) => {
 
 beforeAll(async () => {
   service = await startTestService({ env: { COINRACK_DATA: folder, COINRACK_SANDBOXES: 'true' } })
-  const services = { ...service.services, sandboxes: undefined }
+  const services = { ...service.services, sandboxes: new Map() }
   other = createApp(services, createReadiness(services), createMetrics())
   leader = await letTend(service)
   origin = `http://127.0.0.1:${await listen(other)}`

@@ -37,7 +37,7 @@ const ANSWER_MS = 60_000
 export function proxyToLeader(app: FastifyInstance, services: Services, lookups: pg.Pool): Upgrade {
   const { config } = services
   const isOthers = (request: IncomingMessage) =>
-    config.sandboxes && !services.sandboxes && !isFromReplica(request)
+    config.sandboxes && services.sandboxes.size === 0 && !isFromReplica(request)
   /** Whether it asks something inside a machine to which this service has no way. */
   const asksInside = async ({ raw, params, body, routeOptions }: FastifyRequest, isTool: boolean) => {
     if (config.localMachines || isFromReplica(raw)) return false

@@ -1,7 +1,7 @@
 import type { SandboxUse } from '../../dispatch/read-models.ts'
 import { OperationError } from '../../platform/errors.ts'
+import { demandSandboxes } from '../../platform/sandbox-host.ts'
 import type { Services } from '../../platform/services.ts'
-import { sandboxesOf } from '../life/placement.ts'
 import { shownState } from '../life/sandbox-view.ts'
 import { stateRefusal } from '../life/state-refusal.ts'
 import { type FileLink, linkUrl } from './file-links.ts'
@@ -13,7 +13,7 @@ export function makeLink(
   method: FileLink['method'],
   { sandbox_id, path, expires_in }: { sandbox_id: string; path: string; expires_in: number },
 ) {
-  sandboxesOf(services)
+  demandSandboxes(services)
   const state = shownState(row)
   if (state !== 'running') throw new OperationError('sandbox_not_running', ...stateRefusal(sandbox_id, state))
   const expiresAt = new Date(services.clock.now().getTime() + expires_in * 1000)

@@ -7,17 +7,21 @@ const open: NetworkJson = { allow_internet: true, allow_out: [], deny_out: [] }
 const closed: NetworkJson = { allow_internet: false, allow_out: [], deny_out: [] }
 
 /**
- * The network that a sandbox shall reach: as asked for, else the internet where the host has networks.
+ * The network that a sandbox shall reach: as asked for, else the internet where any of the hosts has networks.
  * @throws OperationError `network_unavailable`
  */
 export function chooseNetwork(
-  { hasNetworks }: Pick<SandboxHostFacts, 'hasNetworks'>,
+  hosts: readonly Pick<SandboxHostFacts, 'hasNetworks'>[],
   asked: NetworkJson | undefined,
 ): NetworkJson {
+  const hasNetworks = hosts.some((host) => host.hasNetworks)
   const network = asked ?? (hasNetworks ? open : closed)
-  if (!hasNetworks && !isDeepStrictEqual(network, closed)) throw noNetworks()
+  if (!hasNetworks && !isClosed(network)) throw noNetworks()
   return network
 }
+
+/** Whether it reaches nothing, which every host can do. */
+export const isClosed = (network: NetworkJson): boolean => isDeepStrictEqual(network, closed)
 
 export const noNetworks = () =>
   new OperationError(

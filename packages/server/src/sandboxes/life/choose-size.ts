@@ -3,8 +3,8 @@ import { type SandboxTariff, sandboxTariffs, type TariffName } from '@coinrack/c
 import type { Queryable } from '../../database/transaction.ts'
 import { OperationError } from '../../platform/errors.ts'
 import type { SandboxHostFacts } from '../../platform/host-facts.ts'
+import { noRoom } from '../placement/place-sandbox.ts'
 import { snapshotById } from '../snapshots/snapshot-store.ts'
-import { noRoom } from './placement.ts'
 
 /**
  * The tariff of a new sandbox: as asked for, or what its snapshot was taken with, which it cannot leave.
@@ -12,7 +12,7 @@ import { noRoom } from './placement.ts'
  */
 export async function chooseTariff(
   db: Queryable,
-  { templates }: Pick<SandboxHostFacts, 'templates'>,
+  hosts: readonly Pick<SandboxHostFacts, 'templates'>[],
   accountId: string,
   { template, tariff }: { template: string; tariff?: TariffName | undefined },
 ): Promise<TariffName> {
@@ -24,9 +24,11 @@ export async function chooseTariff(
       throw new OperationError('unknown_template', `Snapshot ${template} is of the tariff ${snapshot.tariff}`)
     return snapshot.tariff
   }
-  const known = templates.find(({ name }) => name === template)
-  if (!known) throw new OperationError('unknown_template', `There is no template ${template.slice(0, 40)}`)
-  if (known.state !== 'ready') throw noRoom(`The template ${template} is still being built`)
+  const known = hosts.flatMap(({ templates }) => templates.filter(({ name }) => name === template))
+  if (known.length === 0)
+    throw new OperationError('unknown_template', `There is no template ${template.slice(0, 40)}`)
+  if (known.every(({ state }) => state !== 'ready'))
+    throw noRoom(`The template ${template} is still being built`)
   return tariff ?? 'micro'
 }
 

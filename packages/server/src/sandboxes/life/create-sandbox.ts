@@ -1,19 +1,25 @@
+import type { SandboxSize } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { type Handler, preparedHandler } from '../../dispatch/handler.ts'
-import { askHost } from './ask-host.ts'
+import { askHosts } from '../placement/ask-hosts.ts'
+import { hostsFor } from '../placement/hosts-for.ts'
+import { placeSandbox } from '../placement/place-sandbox.ts'
 import { chooseNetwork } from './choose-network.ts'
 import { chooseTariff, sizeOf } from './choose-size.ts'
 import { sealEnv } from './sandbox-spec.ts'
 import { awaitStart, paidAnswer, startSandbox } from './start-sandbox.ts'
 
 export const createSandbox: Handler<'createSandbox'> = preparedHandler(
-  ({ services }) => askHost(services),
-  async (call, host) => {
+  ({ services }) => askHosts(services),
+  async (call, all) => {
     const { input, caller, db, services } = call
-    const tariff = await chooseTariff(db, host, caller.accountId, input)
-    const network = chooseNetwork(host, input.network)
+    const tariff = await chooseTariff(db, all, caller.accountId, input)
+    const network = chooseNetwork(all, input.network)
     const { price_per_hour, ...size } = sizeOf(tariff)
+    const { hosts, holders } = await hostsFor(db, all, { template: input.template, network })
     const id = services.newId('sandbox')
-    const row = await startSandbox(db, services, caller.tokenId, host.capacity, {
+    const place = (size: SandboxSize) =>
+      placeSandbox(db, services, hosts, { size, ...(holders && { holders }) })
+    const row = await startSandbox(db, services, caller.tokenId, place, {
       id,
       account_id: caller.accountId,
       tariff,

@@ -1,5 +1,7 @@
+import type { SandboxSize } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { type Handler, preparedHandler } from '../../dispatch/handler.ts'
-import { sandboxesOf } from './placement.ts'
+import { askHost } from '../placement/ask-hosts.ts'
+import { takeRoomOn } from '../placement/place-sandbox.ts'
 import { openEnv, sealEnv } from './sandbox-spec.ts'
 import { sandboxById } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
@@ -7,16 +9,21 @@ import { awaitStart, paidAnswer, startSandbox } from './start-sandbox.ts'
 import { stateRefusal } from './state-refusal.ts'
 
 export const forkSandbox: Handler<'forkSandbox'> = preparedHandler(
-  ({ services }) => sandboxesOf(services).runtime.capacity(),
-  async (call, total) => {
+  ({ resource, services }) => askHost(services, resource.host_id),
+  async (call, host) => {
     const { input, caller, db, services, fail } = call
     const parent = await sandboxById(db, input.sandbox_id)
     const state = shownState(parent)
     if (state !== 'running' && state !== 'paused')
       fail('sandbox_not_running', ...stateRefusal(parent.id, state))
     const id = services.newId('sandbox')
+    // It goes on from what its parent is, on its parent's host.
+    const place = async (size: SandboxSize) => {
+      await takeRoomOn(db, services, host, size)
+      return host.id
+    }
     const { tariff, template, mode, vcpus, memory_mb, disk_gb, network, idle_s, price_hourly } = parent
-    const row = await startSandbox(db, services, caller.tokenId, total, {
+    const row = await startSandbox(db, services, caller.tokenId, place, {
       id,
       account_id: caller.accountId,
       tariff,

@@ -1,7 +1,7 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { demandSandboxes } from '../../platform/sandbox-host.ts'
 import { driveSandbox } from './drive-sandbox.ts'
-import { sandboxesOf } from './placement.ts'
 import { sandboxById, updateSandbox } from './sandbox-store.ts'
 import { paidAnswer } from './start-sandbox.ts'
 
@@ -10,7 +10,7 @@ export const killSandbox: Handler<'killSandbox'> = async (call) => {
   const { sandbox_id: id } = input
   const row = await sandboxById(db, id)
   if (row.gone_at) return paidAnswer(db, services, caller.accountId, row)
-  sandboxesOf(services)
+  demandSandboxes(services)
   const wanted =
     row.wanted === 'ended' ? row : await updateSandbox(db, id, { wanted: 'ended', reason: 'asked' })
   await announce(db, id)

@@ -1,7 +1,7 @@
 import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { demandSandboxes } from '../../platform/sandbox-host.ts'
 import { driveSandbox } from './drive-sandbox.ts'
-import { sandboxesOf } from './placement.ts'
 import { sandboxById, updateSandbox } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 import { paidAnswer, unreachable } from './start-sandbox.ts'
@@ -10,7 +10,7 @@ import { stateRefusal } from './state-refusal.ts'
 export const pauseSandbox: Handler<'pauseSandbox'> = async (call) => {
   const { input, caller, db, services, fail } = call
   const { sandbox_id: id } = input
-  sandboxesOf(services)
+  demandSandboxes(services)
   const row = await sandboxById(db, id)
   const state = shownState(row)
   if (state === 'paused') return paidAnswer(db, services, caller.accountId, row)

@@ -2,12 +2,22 @@ import type { SandboxObservation } from '@coinrack/compute/ports/sandbox-runtime
 import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { createSnapshotMaker } from '../snapshots/reconcile-snapshots.ts'
-import { expireSandboxes, goneOf, sandboxesInWork, sandboxesThere } from './sandbox-store.ts'
+import { createLostHosts } from './lost-hosts.ts'
+import { type Observed, observeHosts } from './observe-hosts.ts'
+import {
+  expireSandboxes,
+  type SandboxRow,
+  sandboxesInWork,
+  sandboxesThere,
+  strayOn,
+} from './sandbox-store.ts'
 import { stepSandbox } from './step-sandbox.ts'
 
 /** How often all that run are compared with what the runtime has. */
 const LOOK_MS = 30_000
 const AT_ONCE = 8
+
+type Placed = Pick<SandboxRow, 'id' | 'host_id'>
 
 const isPaused = ({ state }: SandboxObservation) => state === 'paused'
 
@@ -23,18 +33,20 @@ export interface SandboxReconciler {
 
 /**
  * Makes sandboxes what they are wanted to be, and wants those ended whose time is over. Takes no input: all it knows is
- * the database and what the runtime observes, so it can be killed at any step and goes on from there.
+ * the database and what hosts observe, so it can be killed at any step and goes on from there.
  */
 export function createSandboxReconciler(services: Services): SandboxReconciler {
   const { db, clock, log } = services
-  const { runtime } = services.sandboxes!
   const busy = new Map<string, Promise<void>>()
   const snapshots = createSnapshotMaker(services)
+  const lost = createLostHosts(services)
   const tally = createTally()
   let lookedAt = Number.NEGATIVE_INFINITY
 
-  function begin(id: string, seen: ReadonlyMap<string, SandboxObservation>) {
+  function begin({ id, host_id }: Placed, seen: Observed) {
     if (busy.has(id) || busy.size >= AT_ONCE) return
+    // A host that did not answer is not asked for more.
+    if (!seen.has(host_id) && services.sandboxes.has(host_id)) return
     const work = stepSandbox(services, id, seen)
       .then(tally.done)
       .catch((error) => {
@@ -45,33 +57,49 @@ export function createSandboxReconciler(services: Services): SandboxReconciler {
     busy.set(id, work)
   }
 
-  /** Ended by themselves; and all that the runtime does not have, or has although it should be gone. */
-  async function unexpected(seen: ReadonlyMap<string, SandboxObservation>): Promise<string[]> {
-    const ended: string[] = []
-    for (const [id, { state }] of seen) if (state === 'ended') ended.push(id)
+  /** Ended by themselves; and all that their host does not have. What it has and should not have is destroyed. */
+  async function unexpected(seen: Observed): Promise<Placed[]> {
+    const ended = [...seen].flatMap(([host_id, onHost]) =>
+      [...onHost].flatMap(([id, { state }]) => (state === 'ended' ? [{ id, host_id }] : [])),
+    )
     const now = clock.now().getTime()
     if (now - lookedAt < LOOK_MS) return ended
     lookedAt = now
     const there = await sandboxesThere(db)
-    const known = new Set(there.map(({ id }) => id))
-    for (const id of await goneOf(
-      db,
-      [...seen.keys()].filter((id) => !known.has(id)),
-    ))
-      await runtime.destroy(id)
-    const differs = ({ id, state }: (typeof there)[number]) => seen.get(id)?.state !== state
-    return [...ended, ...there.filter(differs).map(({ id }) => id)]
+    const known = new Set(there.map(({ id, host_id }) => `${host_id} ${id}`))
+    for (const [hostId, onHost] of seen)
+      await destroyStray(
+        hostId,
+        [...onHost.keys()].filter((id) => !known.has(`${hostId} ${id}`)),
+      )
+    const differs = ({ id, host_id, state }: (typeof there)[number]) => {
+      const onHost = seen.get(host_id)
+      return onHost !== undefined && onHost.get(id)?.state !== state
+    }
+    return [...ended, ...there.filter(differs)]
+  }
+
+  async function destroyStray(hostId: string, ids: readonly string[]): Promise<void> {
+    for (const id of await strayOn(db, hostId, ids)) {
+      log.warn(
+        { host: hostId, sandbox: id },
+        'A host has a sandbox that is not its own: it is destroyed there',
+      )
+      await services.sandboxes.get(hostId)?.runtime.destroy(id)
+    }
   }
 
   return {
     async pass() {
       await expireSandboxes(db, clock.now())
+      await lost.pass()
       await snapshots.pass()
-      const seen = await runtime.observe()
-      for (const id of await unexpected(seen)) begin(id, seen)
-      for (const { id } of await sandboxesInWork(db)) begin(id, seen)
-      const isIdle = busy.size === 0 && !snapshots.isBusy() && [...seen.values()].every(isPaused)
-      return tally.report(seen.size, isIdle)
+      const seen = await observeHosts(services)
+      for (const found of await unexpected(seen)) begin(found, seen)
+      for (const row of await sandboxesInWork(db)) begin(row, seen)
+      const all = [...seen.values()].flatMap((onHost) => [...onHost.values()])
+      const isIdle = busy.size === 0 && !snapshots.isBusy() && all.every(isPaused)
+      return tally.report(all.length, isIdle)
     },
     async idle() {
       await Promise.all([...busy.values(), snapshots.idle()])

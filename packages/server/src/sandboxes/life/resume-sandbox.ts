@@ -2,10 +2,11 @@ import { announce } from '../../database/changes.ts'
 import { type Handler, preparedHandler } from '../../dispatch/handler.ts'
 import { OperationError } from '../../platform/errors.ts'
 import { beginDays } from '../meter/day-store.ts'
+import { askHost } from '../placement/ask-hosts.ts'
+import { takeRoomOn } from '../placement/place-sandbox.ts'
 import { noNetworks } from './choose-network.ts'
 import { driveSandbox } from './drive-sandbox.ts'
 import { holdFirstMinute } from './hold-first-minute.ts'
-import { sandboxesOf, takeRoom } from './placement.ts'
 import { sandboxById, updateSandbox } from './sandbox-store.ts'
 import { shownState } from './sandbox-view.ts'
 import { paidAnswer, unreachable } from './start-sandbox.ts'
@@ -13,8 +14,8 @@ import { stateRefusal } from './state-refusal.ts'
 import { DAMAGED, NO_NETWORK } from './step-sandbox.ts'
 
 export const resumeSandbox: Handler<'resumeSandbox'> = preparedHandler(
-  ({ services }) => sandboxesOf(services).runtime.capacity(),
-  async (call, total) => {
+  ({ resource, services }) => askHost(services, resource.host_id),
+  async (call, host) => {
     const { input, caller, db, services, fail } = call
     const { sandbox_id: id } = input
     const before = await sandboxById(db, id)
@@ -30,10 +31,10 @@ export const resumeSandbox: Handler<'resumeSandbox'> = preparedHandler(
     const row = await sandboxById(db, id)
     const state = shownState(row)
     if (state !== 'paused') fail('sandbox_not_running', ...stateRefusal(id, state))
-    await takeRoom(
+    await takeRoomOn(
       db,
       services,
-      total,
+      host,
       { vcpus: row.vcpus, memoryMb: row.memory_mb, diskGb: row.disk_gb },
       { kept: true },
     )

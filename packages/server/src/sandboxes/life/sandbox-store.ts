@@ -47,6 +47,8 @@ export interface SandboxRow {
   gone_at: Date | null
   price_hourly: bigint
   ran_ms: bigint
+  /** The part of it before the sandbox came to this host. */
+  ran_before_ms: bigint
   run_limit_ms: bigint
   seen_at: Date
   charged: bigint
@@ -56,7 +58,7 @@ export interface SandboxRow {
 
 const COLUMNS = `id, host_id, account_id, counted_for, tariff, template, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
   wanted_network, done_network, parent_id, timeout_s, idle_s, wanted, state, reason, failure, attempts, created_at,
-  expires_at, idle_at, ended_at, gone_at, price_hourly, ran_ms, run_limit_ms, seen_at, charged, waived, held`
+  expires_at, idle_at, ended_at, gone_at, price_hourly, ran_ms, ran_before_ms, run_limit_ms, seen_at, charged, waived, held`
 
 export type NewSandbox = Pick<
   SandboxRow,
@@ -152,17 +154,22 @@ export async function liveSandboxesOf(tx: Transaction, tokenId: string): Promise
   return rows[0]!.live
 }
 
-/** The processors of those that run, or are about to: they count for less where the operator promises them more than once. */
-export async function takenProcessors(
+/**
+ * The processors of those that run, or are about to, by host: they count for less where the operator promises them more
+ * than once.
+ */
+export async function processorsTaken(
   db: Queryable,
   { sandboxOvercommit }: Pick<Config, 'sandboxOvercommit'>,
-): Promise<number> {
-  const { rows } = await db.query<{ vcpus: number }>(
-    `select coalesce(sum(vcpus), 0)::float8 / $1 as vcpus from sandbox
-     where gone_at is null and (state in ('starting', 'running') or wanted = 'running')`,
-    [sandboxOvercommit],
+  hostIds: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ host_id: string; vcpus: number }>(
+    `select host_id, sum(vcpus)::float8 / $1 as vcpus from sandbox
+     where gone_at is null and (state in ('starting', 'running') or wanted = 'running') and host_id = any($2)
+     group by host_id`,
+    [sandboxOvercommit, hostIds],
   )
-  return rows[0]!.vcpus
+  return new Map(rows.map(({ host_id, vcpus }) => [host_id, vcpus]))
 }
 
 /** Whatever something is to be done with, the oldest first. */
@@ -177,21 +184,51 @@ export async function sandboxesInWork(db: Queryable): Promise<SandboxRow[]> {
 }
 
 /** All that should be there, and what they should be. */
-export async function sandboxesThere(db: Queryable): Promise<Pick<SandboxRow, 'id' | 'state'>[]> {
-  const { rows } = await db.query<Pick<SandboxRow, 'id' | 'state'>>(
-    `select id, state from sandbox where gone_at is null and state in ('running', 'paused')`,
+export async function sandboxesThere(db: Queryable): Promise<Pick<SandboxRow, 'id' | 'host_id' | 'state'>[]> {
+  const { rows } = await db.query<Pick<SandboxRow, 'id' | 'host_id' | 'state'>>(
+    `select id, host_id, state from sandbox where gone_at is null and state in ('running', 'paused')`,
   )
   return rows
 }
 
-/** Which of these should be gone. */
-export async function goneOf(db: Queryable, ids: readonly string[]): Promise<string[]> {
+/** Which of the sandboxes that a host has should not be there: they are gone, on another host, or nobody's. */
+export async function strayOn(db: Queryable, hostId: string, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
   const { rows } = await db.query<{ id: string }>(
-    'select id from sandbox where id = any($1) and gone_at is not null',
-    [ids],
+    `select id from unnest($1::text[]) there (id)
+     where not exists (
+       select from sandbox where sandbox.id = there.id and gone_at is null and host_id = $2)`,
+    [ids, hostId],
   )
   return rows.map(({ id }) => id)
+}
+
+/** The hosts that something is on. */
+export async function hostsOfSandboxes(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ host_id: string }>(
+    'select distinct host_id from sandbox where gone_at is null order by 1',
+  )
+  return rows.map(({ host_id }) => host_id)
+}
+
+/** Those of a host that are about to run. */
+export async function waitingOn(db: Queryable, hostId: string): Promise<SandboxRow[]> {
+  const { rows } = await db.query<SandboxRow>(
+    `select ${COLUMNS} from sandbox
+     where host_id = $1 and gone_at is null and wanted = 'running' and state in ('starting', 'paused') order by id`,
+    [hostId],
+  )
+  return rows
+}
+
+/** Wants those ended that run on a host, or are about to pause there. @returns how many */
+export async function loseSandboxes(tx: Transaction, hostId: string): Promise<number> {
+  const { rowCount } = await tx.query(
+    `update sandbox set wanted = 'ended', reason = 'host_lost'
+     where host_id = $1 and gone_at is null and state = 'running' and wanted <> 'ended'`,
+    [hostId],
+  )
+  return rowCount ?? 0
 }
 
 /** Wants those ended or paused whose time is over, and tells which. */

@@ -1,17 +1,17 @@
 import { type Handler, preparedHandler } from '../../dispatch/handler.ts'
+import { askHost } from '../placement/ask-hosts.ts'
 import { chooseNetwork } from './choose-network.ts'
 import { driveSandbox } from './drive-sandbox.ts'
-import { sandboxesOf } from './placement.ts'
 import { sandboxById, updateSandbox } from './sandbox-store.ts'
 import { sandboxView, shownState } from './sandbox-view.ts'
 import { stateRefusal } from './state-refusal.ts'
 
 export const setSandboxNetwork: Handler<'setSandboxNetwork'> = preparedHandler(
-  ({ services }) => sandboxesOf(services).runtime.hasNetworks(),
-  async (call, hasNetworks) => {
+  ({ resource, services }) => askHost(services, resource.host_id),
+  async (call, host) => {
     const { input, db, services, fail } = call
     const { sandbox_id: id, ...asked } = input
-    const network = chooseNetwork({ hasNetworks }, asked)
+    const network = chooseNetwork([host], asked)
     const row = await sandboxById(db, id)
     const state = shownState(row)
     if (state !== 'running' && state !== 'paused') fail('sandbox_not_running', ...stateRefusal(id, state))

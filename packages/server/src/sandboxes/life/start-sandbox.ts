@@ -1,15 +1,14 @@
-import type { SandboxCapacity } from '@coinrack/compute/ports/sandbox-runtime.ts'
+import type { SandboxSize } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
 import type { Call } from '../../dispatch/handler.ts'
 import { balanceNow } from '../../ledger/balance-view.ts'
 import { OperationError } from '../../platform/errors.ts'
-import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { beginDays } from '../meter/day-store.ts'
+import { noRoom } from '../placement/place-sandbox.ts'
 import { noNetworks } from './choose-network.ts'
 import { driveSandbox } from './drive-sandbox.ts'
 import { holdFirstMinute } from './hold-first-minute.ts'
-import { noRoom, takeRoom } from './placement.ts'
 import { insertSandbox, type NewSandbox, type SandboxRow } from './sandbox-store.ts'
 import { sandboxView } from './sandbox-view.ts'
 import { NO_NETWORK } from './step-sandbox.ts'
@@ -18,14 +17,14 @@ type Chosen = Omit<NewSandbox, 'host_id' | 'counted_for' | 'held' | 'created_at'
 
 /**
  * Wants a new sandbox: holds its first minute, and takes its share of the host, in the transaction that writes it down.
- * @param total of the host
+ * @param place holds the share of a host, and gives the host's id
  * @throws OperationError `insufficient_balance`, `account_owes`, `budget_exceeded`, `capacity`
  */
 export async function startSandbox(
   tx: Transaction,
   services: Services,
   tokenId: string,
-  total: SandboxCapacity,
+  place: (size: SandboxSize) => Promise<string>,
   chosen: Chosen,
 ): Promise<SandboxRow> {
   const { vcpus, memory_mb: memoryMb, disk_gb: diskGb } = chosen
@@ -36,11 +35,11 @@ export async function startSandbox(
     priceHourly: chosen.price_hourly,
     isNew: true,
   })
-  await takeRoom(tx, services, total, { vcpus, memoryMb, diskGb })
+  const hostId = await place({ vcpus, memoryMb, diskGb })
   const now = services.clock.now()
   const row = await insertSandbox(tx, {
     ...chosen,
-    host_id: LOCAL_HOST,
+    host_id: hostId,
     counted_for: counted,
     held,
     created_at: now,

@@ -6,16 +6,21 @@ import {
   type SandboxSpec,
 } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { announce } from '../../database/changes.ts'
-import { inTransaction, type Transaction } from '../../database/transaction.ts'
+import { inTransaction } from '../../database/transaction.ts'
 import { lockBalance } from '../../ledger/balance.ts'
+import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { believedRunTime, runLimit } from '../meter/run-limit.ts'
-import { type Seen, settleAccounts } from '../meter/settle-accounts.ts'
-import { notifyEnded, notifyPaused, notifyStarted } from './notify-sandbox.ts'
-import { sandboxesOf } from './placement.ts'
+import { settleAccounts } from '../meter/settle-accounts.ts'
+import { change, failStart, giveUp, seenOn, writeEnd } from './end-sandbox.ts'
+import { notifyPaused, notifyStarted } from './notify-sandbox.ts'
+import type { Observed } from './observe-hosts.ts'
 import { planSandbox, type Step } from './plan-sandbox.ts'
 import { networkOf, specOf } from './sandbox-spec.ts'
 import { keepPaused, type SandboxRow, sandboxById, updateSandbox } from './sandbox-store.ts'
+
+/** The sandboxes that one host has, by id. */
+type OnHost = ReadonlyMap<string, SandboxObservation>
 
 /** After so many failures of one thing it is given up. */
 const MOST_ATTEMPTS = 3
@@ -39,44 +44,62 @@ const WHY: Partial<Record<SandboxErrorCode, string>> = {
 const IS_FINAL: ReadonlySet<SandboxErrorCode> = new Set(Object.keys(WHY) as SandboxErrorCode[])
 
 /**
- * Takes one step with a sandbox. May be repeated, be done by two at once, and be cut short anywhere: what the runtime
- * does it does once, and what it costs is settled from what it observed.
- * @param seen what the runtime saw; looked at now when left out
+ * Takes one step with a sandbox. May be repeated, be done by two at once, and be cut short anywhere: what its host does
+ * it does once, and what it costs is settled from what that observed. While its host cannot be reached nothing is done,
+ * but that it ends when it is wanted so.
+ * @param seen what hosts saw, of which its own is believed alone; that is asked now when left out
  */
-export async function stepSandbox(
-  services: Services,
-  id: string,
-  seen?: ReadonlyMap<string, SandboxObservation>,
-): Promise<Step> {
-  const { runtime } = sandboxesOf(services)
-  const row = await sandboxById(services.db, id)
-  // Whether a new sandbox exists already makes no difference: it is made once.
-  const isNew = row.state === 'starting' && row.wanted !== 'ended'
-  const observed = seen ?? (isNew ? new Map() : await runtime.observe())
-  const step = planSandbox(row, observed.get(id))
-  if (step === 'nothing') return step
-  services.log.info({ sandbox: id, step, state: row.state, wanted: row.wanted }, 'Sandbox')
-  await take(services, row, step, observed)
-  await announce(services.db, id)
-  return step
+export async function stepSandbox(services: Services, id: string, seen?: Observed): Promise<Step> {
+  try {
+    return await step(services, id, seen)
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== 'host_unreachable') throw error
+    services.log.warn({ err: error, sandbox: id }, 'The host of a sandbox was lost on the way')
+    return 'nothing'
+  }
 }
 
-async function take(services: Services, row: SandboxRow, step: Step, seen: Seen): Promise<void> {
-  const { runtime } = sandboxesOf(services)
+async function step(services: Services, id: string, seen: Observed | undefined): Promise<Step> {
+  const row = await sandboxById(services.db, id)
+  const runtime = services.sandboxes.get(row.host_id)?.runtime
+  if (!runtime) return stepWithoutHost(services, row)
+  // Whether a new sandbox exists already makes no difference: it is made once.
+  const isNew = row.state === 'starting' && row.wanted !== 'ended'
+  const observed = seen?.get(row.host_id) ?? (isNew ? new Map() : await runtime.observe())
+  const next = planSandbox(row, observed.get(id))
+  if (next === 'nothing') return next
+  services.log.info({ sandbox: id, step: next, state: row.state, wanted: row.wanted }, 'Sandbox')
+  await take(services, row, runtime, next, observed)
+  await announce(services.db, id)
+  return next
+}
+
+/** What is left of it on its host is destroyed there when that is back. */
+async function stepWithoutHost(services: Services, row: SandboxRow): Promise<Step> {
+  if (row.wanted !== 'ended' || row.gone_at || row.host_id === LOCAL_HOST) return 'nothing'
+  await writeEnd(services, row, new Map())
+  await announce(services.db, row.id)
+  return 'end'
+}
+
+async function take(
+  services: Services,
+  row: SandboxRow,
+  runtime: SandboxRuntime,
+  step: Step,
+  seen: OnHost,
+): Promise<void> {
   switch (step) {
     case 'make':
       return make(services, row, runtime)
     case 'end':
-      return end(services, row, seen)
+      return end(services, row, runtime, seen)
     case 'lose': {
       // It may have been made after this was seen, and before it was read.
       const fresh = await runtime.observe()
       if (planSandbox(row, fresh.get(row.id)) !== 'lose') return
-      return end(
-        services,
-        await updateSandbox(services.db, row.id, { wanted: 'ended', reason: 'crashed' }),
-        fresh,
-      )
+      const lost = await updateSandbox(services.db, row.id, { wanted: 'ended', reason: 'crashed' })
+      return end(services, lost, runtime, fresh)
     }
     case 'pause':
       return tryTo(services, row, async () => {
@@ -111,17 +134,12 @@ async function make(services: Services, row: SandboxRow, runtime: SandboxRuntime
     const spec: SandboxSpec = specOf(services, row)
     await (row.parent_id === null ? runtime.ensure(spec) : runtime.fork(row.parent_id, spec))
   } catch (error) {
-    if (!(error instanceof SandboxError)) throw error
+    if (!(error instanceof SandboxError) || error.code === 'host_unreachable') throw error
     services.log.warn({ err: error, sandbox: row.id }, 'A sandbox could not be made')
     const attempts = row.attempts + 1
     const isOver = IS_FINAL.has(error.code) || attempts >= MOST_ATTEMPTS
     if (!isOver) return void (await updateSandbox(services.db, row.id, { attempts }))
-    const failure = WHY[error.code] ?? 'The sandbox did not start'
-    return change(services, row, new Map(), async (tx, now, at) => {
-      if (now.state !== 'starting') return
-      const failed = { state: 'failed', wanted: 'ended', reason: 'failed', failure, ended_at: at } as const
-      await notifyEnded(tx, services, await updateSandbox(tx, row.id, failed))
-    })
+    return failStart(services, row, WHY[error.code] ?? 'The sandbox did not start')
   }
   await record(services, row, runtime, 'sandbox.started')
 }
@@ -160,39 +178,21 @@ async function record(
 }
 
 /** Charges what it ran, removes all that is left of it, and charges what it ran until then. */
-async function end(services: Services, row: SandboxRow, seen: Seen): Promise<void> {
-  const { db } = services
+async function end(
+  services: Services,
+  row: SandboxRow,
+  runtime: SandboxRuntime,
+  seen: OnHost,
+): Promise<void> {
   // Written down first: once it is gone its run time cannot be known.
   if (row.state === 'running')
-    await inTransaction(db, (tx) => settleAccounts(tx, services, [row.account_id], seen))
-  const { ranMs } = await sandboxesOf(services).runtime.destroy(row.id)
-  const last = ranMs === undefined ? seen : new Map([...seen, [row.id, { ranMs }]])
-  await change(services, row, last, async (tx, now, at) => {
-    if (now.state === 'ended' || now.state === 'failed')
-      return void (await updateSandbox(tx, row.id, { gone_at: at }))
-    const ended = { state: 'ended', wanted: 'ended', ended_at: at, gone_at: at } as const
-    const over = await updateSandbox(tx, row.id, {
-      ...ended,
-      ...(now.wanted !== 'ended' && { reason: row.reason }),
-    })
-    await notifyEnded(tx, services, over)
-  })
-}
-
-/** Settles the account, in which this one no longer runs, and changes it, in one transaction. */
-async function change(
-  services: Services,
-  { id, account_id }: SandboxRow,
-  seen: Seen,
-  write: (tx: Transaction, now: SandboxRow, at: Date) => Promise<void>,
-): Promise<void> {
-  await inTransaction(services.db, async (tx) => {
-    await lockBalance(tx, account_id)
-    const now = await sandboxById(tx, id)
-    const isOver = now.wanted !== 'running' || now.state === 'starting'
-    await settleAccounts(tx, services, [account_id], seen, new Set(isOver ? [id] : []))
-    await write(tx, now, services.clock.now())
-  })
+    await inTransaction(services.db, (tx) =>
+      settleAccounts(tx, services, [row.account_id], seenOn(row, seen)),
+    )
+  const { ranMs } = await runtime.destroy(row.id)
+  const last = new Map<string, { ranMs: number }>(seen)
+  if (ranMs !== undefined) last.set(row.id, { ranMs })
+  await writeEnd(services, row, last)
 }
 
 /** Tries what leaves the sandbox as it was when it fails; given up, it is no longer wanted, and its owner is told why. */
@@ -200,28 +200,12 @@ async function tryTo(services: Services, row: SandboxRow, work: () => Promise<vo
   try {
     await work()
   } catch (error) {
-    if (!(error instanceof SandboxError)) throw error
+    if (!(error instanceof SandboxError) || error.code === 'host_unreachable') throw error
     services.log.warn({ err: error, sandbox: row.id, wanted: row.wanted }, 'A sandbox could not be changed')
     const attempts = row.attempts + 1
     if (!IS_FINAL.has(error.code) && attempts < MOST_ATTEMPTS)
       return void (await updateSandbox(services.db, row.id, { attempts }))
     const failure = WHY[error.code] ?? 'It did not answer'
     await giveUp(services, row, failure)
-  }
-}
-
-async function giveUp(services: Services, row: SandboxRow, failure: string): Promise<void> {
-  // Asked for, it runs on; when its money or time is over, it cannot.
-  if (row.state === 'running' && row.wanted === 'paused') {
-    const wanted = row.reason === 'asked' ? 'running' : 'ended'
-    await updateSandbox(services.db, row.id, { wanted, failure, attempts: 0 })
-  } else if (row.state === 'paused') {
-    await inTransaction(services.db, async (tx) => {
-      await lockBalance(tx, row.account_id)
-      await settleAccounts(tx, services, [row.account_id], new Map(), new Set([row.id]))
-      await updateSandbox(tx, row.id, { wanted: 'paused', failure, attempts: 0 })
-    })
-  } else {
-    await updateSandbox(services.db, row.id, { done_network: row.wanted_network, failure, attempts: 0 })
   }
 }

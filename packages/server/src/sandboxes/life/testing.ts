@@ -1,3 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createFakeSandboxChannel } from '@coinrack/compute/fake/sandbox-channel.ts'
+import { createFakeRuntime, type FakeRuntimeOptions } from '@coinrack/compute/fake/sandbox-runtime.ts'
 import type { Reply, TestService } from '../../process/testing.ts'
 import type { SandboxRow } from './sandbox-store.ts'
 import { sandboxById } from './sandbox-store.ts'
@@ -40,6 +45,35 @@ export async function buyerOf(service: TestService, balance = 1_000_000n) {
         [accountId],
       )
       return rows
+    },
+  }
+}
+
+/** A further host of sandboxes, which the service reaches from now on. */
+export async function joinHost(
+  { services, clock }: TestService,
+  id: string,
+  options: Partial<FakeRuntimeOptions> = {},
+) {
+  const { db, sandboxes } = services
+  const folder = await mkdtemp(join(tmpdir(), 'coinrack-sandboxes-'))
+  const runtime = createFakeRuntime({ clock, ...options })
+  const channel = createFakeSandboxChannel(runtime, folder)
+  await db.query(
+    `insert into host (id, kind, region) values ($1, 'sandboxes', '') on conflict (id) do nothing`,
+    [id],
+  )
+  const reach = () => void sandboxes.set(id, { runtime, channel })
+  reach()
+  return {
+    runtime,
+    /** The service reaches it no more; what is on it goes on. */
+    leave: () => void sandboxes.delete(id),
+    comeBack: reach,
+    async close() {
+      sandboxes.delete(id)
+      await channel.close()
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }

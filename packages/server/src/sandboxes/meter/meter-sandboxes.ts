@@ -1,6 +1,7 @@
 import { inTransaction } from '../../database/transaction.ts'
 import type { PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
+import { observeHosts } from '../life/observe-hosts.ts'
 import { endUnpaid } from '../life/sandbox-store.ts'
 import { meteredAccounts, shortAccounts } from './meter-store.ts'
 import { type Seen, settleAccounts } from './settle-accounts.ts'
@@ -12,11 +13,11 @@ const ACCOUNTS_AT_ONCE = 500
 
 /**
  * Settles everything that runs twice a minute, and those whose money is about to end in each pass; wants those ended
- * whose money is over. Takes no input but what the runtime observes, and can be killed at any step: what ran meanwhile
+ * whose money is over. Takes no input but what hosts observe, and can be killed at any step: what ran meanwhile
  * is settled by the next. Idle when nothing runs.
  */
 export function createSandboxMeter(services: Services): { pass(): Promise<PassReport> } {
-  const { db, clock, sandboxes } = services
+  const { db, clock } = services
   let settledAt = Number.NEGATIVE_INFINITY
   let isIdle = false
   return {
@@ -25,7 +26,7 @@ export function createSandboxMeter(services: Services): { pass(): Promise<PassRe
       const isDue = isIdle || now - settledAt >= SETTLE_MS
       const accounts = isDue ? await meteredAccounts(db) : await shortAccounts(db)
       if (accounts.length > 0) {
-        const seen = await sandboxes!.runtime.observe()
+        const seen = await observeHosts(services)
         for (let at = 0; at < accounts.length; at += ACCOUNTS_AT_ONCE)
           await settleSome(services, accounts.slice(at, at + ACCOUNTS_AT_ONCE), seen)
         await endUnpaid(db, clock.now())

@@ -4,9 +4,12 @@ import type { Queryable, Transaction } from '../../database/transaction.ts'
 export interface MeterRow {
   id: string
   account_id: string
+  host_id: string
   counted_for: string[]
   price_hourly: bigint
   ran_ms: bigint
+  /** The part of it before the sandbox came to this host. */
+  ran_before_ms: bigint
   /** The longest that it can have run at `seen_at`. */
   run_limit_ms: bigint
   seen_at: Date
@@ -29,7 +32,7 @@ export type MeterChange = Pick<
 export async function metersOf(tx: Transaction, accountIds: readonly string[]): Promise<MeterRow[]> {
   const { rows } = await tx.query<MeterRow>({
     name: 'sandbox_meters',
-    text: `select id, account_id, counted_for, price_hourly, ran_ms, run_limit_ms, seen_at, charged, waived, held, ends_at, ends_for
+    text: `select id, account_id, host_id, counted_for, price_hourly, ran_ms, ran_before_ms, run_limit_ms, seen_at, charged, waived, held, ends_at, ends_for
       from sandbox
       where account_id = any($1) and (state in ('starting', 'running') or wanted = 'running')
       order by id`,

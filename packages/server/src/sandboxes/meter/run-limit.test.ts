@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../database/transaction.ts'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
+import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import { startTestService, type TestService } from '../../process/testing.ts'
 import { buyerOf } from '../life/testing.ts'
 import { believedRunTime } from './run-limit.ts'
@@ -22,7 +23,7 @@ afterAll(async () => {
 const settle = (accountId: string, seen: Seen) =>
   inTransaction(service.services.db, (tx) => settleAccounts(tx, service.services, [accountId], seen))
 
-const saying = (id: string, ranMs: number): Seen => new Map([[id, { ranMs }]])
+const saying = (id: string, ranMs: number): Seen => new Map([[LOCAL_HOST, new Map([[id, { ranMs }]])]])
 
 test('default: a host that reports more than the service saw pass is believed as far as that', async () => {
   const buyer = await buyerOf(service)
@@ -61,7 +62,7 @@ test('behavior: a pause is no time in which it can have run', async () => {
 
 test('behavior: less than is written down, no report and a clock that is set back change nothing', () => {
   const seenAt = new Date('2026-01-01T00:00:00Z')
-  const row = { ran_ms: 500n, run_limit_ms: 700n, seen_at: seenAt }
+  const row = { ran_ms: 500n, ran_before_ms: 0n, run_limit_ms: 700n, seen_at: seenAt }
   const after = (ms: number) => new Date(seenAt.getTime() + ms)
   expect(believedRunTime(row, 400, after(1_000))).toBe(500)
   expect(believedRunTime(row, undefined, after(1_000))).toBe(500)

@@ -3,13 +3,16 @@ import type { Transaction } from '../../database/transaction.ts'
 import { type CustomerBalance, lockBalances } from '../../ledger/balance.ts'
 import { countSpending, leftOfBudgets } from '../../ledger/budget.ts'
 import { postAll } from '../../ledger/post.ts'
+import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { beginDays } from './day-store.ts'
 import { type EndsFor, type MeterChange, type MeterRow, metersOf, writeMeters } from './meter-store.ts'
-import { believedRunTime, runLimit } from './run-limit.ts'
+import { believedRunTime, knownLimit, runLimit } from './run-limit.ts'
 
-/** How long each has run, as the runtime says. */
-export type Seen = ReadonlyMap<string, { ranMs: number }>
+type Metering = Pick<Services, 'clock' | 'newId' | 'sandboxes'>
+
+/** How long each sandbox has run on its host, as that says: by the id of the host and of the sandbox. */
+export type Seen = ReadonlyMap<string, ReadonlyMap<string, { ranMs: number }>>
 
 const LEAST_MS = 1_000
 const DAY_MS = 86_400_000
@@ -25,13 +28,14 @@ interface Plan {
  * Settles the running sandboxes of these accounts: charges what ran, and holds the next minute, for all of them in a
  * handful of statements. It locks their balances, under which alone meters and states of sandboxes are changed; so a
  * call that is repeated, or made twice at once, finds nothing more to charge.
- * @param seen what the runtime saw just now; a sandbox that is not in it has run no longer than is known,
- *   and none longer than it can have by the service's own clock
+ * @param seen what hosts saw just now; a sandbox that its own host does not say anything of has run no longer than is
+ *   known, and none longer than it can have by the service's own clock. While a host cannot be reached no time passes
+ *   for its sandboxes, for nobody could reach them either
  * @param over sandboxes that are no longer running from this transaction on: they get their hold back
  */
 export async function settleAccounts(
   tx: Transaction,
-  services: Pick<Services, 'clock' | 'newId'>,
+  services: Metering,
   accountIds: readonly string[],
   seen: Seen,
   over: ReadonlySet<string> = new Set(),
@@ -73,7 +77,7 @@ interface Facts {
 }
 
 function planAccount(
-  { newId }: Pick<Services, 'newId'>,
+  { newId, sandboxes }: Metering,
   balance: CustomerBalance,
   rows: readonly MeterRow[],
   { seen, over, left, now }: Facts,
@@ -81,11 +85,12 @@ function planAccount(
   const meters = rows.map((row): Meter => {
     return {
       priceHourly: row.price_hourly,
-      ranMs: believedRunTime(row, seen.get(row.id)?.ranMs, now),
+      ranMs: believedRunTime(row, seen.get(row.host_id)?.get(row.id)?.ranMs, now),
       settled: row.charged + row.waived,
       runs: !over.has(row.id),
     }
   })
+  const isAway = ({ host_id }: MeterRow) => host_id !== LOCAL_HOST && !sandboxes.has(host_id)
   const held = rows.reduce((sum, row) => sum + row.held, 0n)
   const settlement = settle(meters, balance.available, held)
   // Sandboxes that ran beyond the money have run long enough.
@@ -108,7 +113,7 @@ function planAccount(
       counted_for: row.counted_for,
       spent: charged,
       ran_ms: BigInt(meters[index]!.ranMs),
-      run_limit_ms: BigInt(runLimit(row, now)),
+      run_limit_ms: BigInt(isAway(row) ? knownLimit(row) : runLimit(row, now)),
       charged: row.charged + charged,
       waived: row.waived + waived,
       held: ahead,

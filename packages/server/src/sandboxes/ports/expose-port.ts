@@ -1,5 +1,5 @@
 import type { Handler } from '../../dispatch/handler.ts'
-import { sandboxesOf } from '../life/placement.ts'
+import { demandSandboxes } from '../../platform/sandbox-host.ts'
 import { shownState } from '../life/sandbox-view.ts'
 import { stateRefusal } from '../life/state-refusal.ts'
 import { blockOf, portsOf, putPort } from './port-store.ts'
@@ -9,7 +9,7 @@ const MOST_PORTS = 20
 
 export const exposePort: Handler<'exposePort'> = async ({ input, resource, db, services, fail }) => {
   const { sandbox_id, port, access } = input
-  sandboxesOf(services)
+  demandSandboxes(services)
   const state = shownState(resource)
   if (state !== 'running' && state !== 'paused')
     fail('sandbox_not_running', ...stateRefusal(sandbox_id, state))

@@ -1,10 +1,11 @@
 import type { Handler } from '../../dispatch/handler.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import { OperationError } from '../../platform/errors.ts'
-import { noRoom, sandboxesOf } from '../life/placement.ts'
+import { demandSandboxes } from '../../platform/sandbox-host.ts'
 import { sandboxById } from '../life/sandbox-store.ts'
 import { shownState } from '../life/sandbox-view.ts'
 import { stateRefusal } from '../life/state-refusal.ts'
+import { noRoom } from '../placement/place-sandbox.ts'
 import { stepSnapshot } from './reconcile-snapshots.ts'
 import { insertSnapshot, keptSnapshots, snapshotById } from './snapshot-store.ts'
 import { snapshotView } from './snapshot-view.ts'
@@ -14,7 +15,7 @@ const MOST_TRIES = 3
 
 export const createSandboxSnapshot: Handler<'createSandboxSnapshot'> = async (call) => {
   const { input, caller, db, services, fail } = call
-  sandboxesOf(services)
+  demandSandboxes(services)
   // One at a time for each account, so that two do not count the same ones.
   await lockBalance(db, caller.accountId)
   const sandbox = await sandboxById(db, input.sandbox_id)
@@ -30,6 +31,7 @@ export const createSandboxSnapshot: Handler<'createSandboxSnapshot'> = async (ca
     name: input.name ?? sandbox.template,
     tariff: sandbox.tariff,
     created_at: services.clock.now(),
+    host_id: sandbox.host_id,
   })
   call.afterCommit(async () => {
     let now = row

@@ -1,12 +1,12 @@
 import type { Handler } from '../../dispatch/handler.ts'
-import { sandboxesOf } from '../life/placement.ts'
+import { demandSandboxes } from '../../platform/sandbox-host.ts'
 import { stepSnapshot } from './reconcile-snapshots.ts'
 import { setSnapshot, snapshotById } from './snapshot-store.ts'
 
 export const deleteSandboxSnapshot: Handler<'deleteSandboxSnapshot'> = async (call) => {
   const { input, db, services } = call
   const { snapshot_id: id } = input
-  sandboxesOf(services)
+  demandSandboxes(services)
   await setSnapshot(db, id, ['creating', 'ready', 'failed'], { status: 'deleting' })
   call.afterCommit(async () => {
     const row = await snapshotById(services.db, id)

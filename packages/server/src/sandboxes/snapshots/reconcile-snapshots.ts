@@ -1,10 +1,17 @@
 import { SandboxError } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { announce } from '../../database/changes.ts'
 import type { Services } from '../../platform/services.ts'
-import { sandboxesOf } from '../life/placement.ts'
-import { type SnapshotRow, setSnapshot, snapshotById, snapshotsInWork } from './snapshot-store.ts'
+import {
+  holdersOf,
+  type SnapshotRow,
+  setSnapshot,
+  snapshotById,
+  snapshotsInWork,
+  straySnapshotsOn,
+} from './snapshot-store.ts'
 
 const MOST_ATTEMPTS = 3
+const LOOK_MS = 60_000
 
 /** Takes and removes the snapshots that are wanted so. Takes no input, and can be killed at any step. */
 export function createSnapshotMaker(services: Services): {
@@ -12,15 +19,33 @@ export function createSnapshotMaker(services: Services): {
   idle(): Promise<void>
   isBusy(): boolean
 } {
+  const { db, log, clock } = services
   const busy = new Map<string, Promise<void>>()
+  let lookedAt = Number.NEGATIVE_INFINITY
+
+  /** What hosts keep and no snapshot needs: of one that was deleted while its host was away, for instance. */
+  async function removeStray(): Promise<void> {
+    const now = clock.now().getTime()
+    if (now - lookedAt < LOOK_MS) return
+    lookedAt = now
+    for (const [hostId, { runtime }] of services.sandboxes) {
+      const look = async () => {
+        const ids = (await runtime.snapshots()).map(({ id }) => id)
+        for (const id of await straySnapshotsOn(db, hostId, ids)) await runtime.removeSnapshot(id)
+      }
+      await look().catch((error) =>
+        log.warn({ err: error, host: hostId }, 'Snapshots could not be looked through'),
+      )
+    }
+  }
+
   return {
     async pass() {
-      for (const row of await snapshotsInWork(services.db)) {
+      await removeStray()
+      for (const row of await snapshotsInWork(db)) {
         if (busy.has(row.id)) continue
         const work = stepSnapshot(services, row)
-          .catch((error) =>
-            services.log.error({ err: error, snapshot: row.id }, 'Working on a snapshot failed'),
-          )
+          .catch((error) => log.error({ err: error, snapshot: row.id }, 'Working on a snapshot failed'))
           .finally(() => busy.delete(row.id))
         busy.set(row.id, work)
       }
@@ -32,21 +57,23 @@ export function createSnapshotMaker(services: Services): {
   }
 }
 
-/** Takes or removes one. May be done by two at once: the runtime does it once. */
+/** Takes or removes one. May be done by two at once: its host does it once. */
 export async function stepSnapshot(services: Services, row: SnapshotRow): Promise<void> {
-  const { db } = services
-  const { runtime } = sandboxesOf(services)
-  if (row.status === 'deleting') {
-    await runtime.removeSnapshot(row.id)
-    await setSnapshot(db, row.id, ['deleting'], { status: 'deleted' })
-  }
+  if (row.status === 'deleting') await removeSnapshot(services, row)
   if (row.status === 'creating') await takeSnapshot(services, row)
-  await announce(db, row.id)
+  await announce(services.db, row.id)
+}
+
+/** A host that cannot be reached removes its copy when it is back: it is nobody's then. */
+async function removeSnapshot({ db, sandboxes }: Services, { id }: SnapshotRow): Promise<void> {
+  for (const hostId of await holdersOf(db, id)) await sandboxes.get(hostId)?.runtime.removeSnapshot(id)
+  await setSnapshot(db, id, ['deleting'], { status: 'deleted' })
 }
 
 async function takeSnapshot(services: Services, row: SnapshotRow): Promise<void> {
   const { db, log } = services
-  const { runtime } = sandboxesOf(services)
+  const runtime = services.sandboxes.get(row.host_id)?.runtime
+  if (!runtime) return
   try {
     const { bytes } = await runtime.takeSnapshot(row.sandbox_id, row.id)
     await setSnapshot(db, row.id, ['creating'], { status: 'ready', bytes: BigInt(bytes) })

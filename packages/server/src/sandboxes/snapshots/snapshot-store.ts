@@ -12,19 +12,22 @@ export interface SnapshotRow {
   attempts: number
   /** The space that it takes on the host's disk. */
   bytes: bigint | null
+  /** Where it was taken. */
+  host_id: string
   created_at: Date
 }
 
-const COLUMNS = 'id, account_id, sandbox_id, name, tariff, status, attempts, bytes, created_at'
+const COLUMNS = `id, account_id, sandbox_id, name, tariff, status, attempts, bytes, created_at,
+  coalesce(host_id, (select host_id from sandbox where sandbox.id = sandbox_id)) as host_id`
 
 export async function insertSnapshot(
   tx: Transaction,
   row: Omit<SnapshotRow, 'status' | 'attempts' | 'bytes'>,
 ): Promise<SnapshotRow> {
   const { rows } = await tx.query<SnapshotRow>(
-    `insert into sandbox_snapshot (id, account_id, sandbox_id, name, tariff, created_at)
-     values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
-    [row.id, row.account_id, row.sandbox_id, row.name, row.tariff, row.created_at],
+    `insert into sandbox_snapshot (id, account_id, sandbox_id, name, tariff, created_at, host_id)
+     values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
+    [row.id, row.account_id, row.sandbox_id, row.name, row.tariff, row.created_at, row.host_id],
   )
   return rows[0]!
 }
@@ -35,6 +38,17 @@ export async function snapshotById(db: Queryable, id: string): Promise<SnapshotR
     [id],
   )
   return rows[0]
+}
+
+/** The hosts that have all of a snapshot. */
+export async function holdersOf(db: Queryable, id: string): Promise<Set<string>> {
+  const { rows } = await db.query<{ host_id: string }>(
+    `select coalesce(snapshot.host_id, sandbox.host_id) as host_id
+     from sandbox_snapshot snapshot join sandbox on sandbox.id = sandbox_id where snapshot.id = $1
+     union select host_id from sandbox_snapshot_copy where snapshot_id = $1 and is_whole`,
+    [id],
+  )
+  return new Set(rows.map(({ host_id }) => host_id))
 }
 
 /** Newest first. */
@@ -81,4 +95,25 @@ export async function snapshotsInWork(db: Queryable): Promise<SnapshotRow[]> {
     text: `select ${COLUMNS} from sandbox_snapshot where status in ('creating', 'deleting') order by id`,
   })
   return rows
+}
+
+/** Which of the snapshots that a host keeps belong to nothing there: neither to a customer's nor to a copy of a paused sandbox. */
+export async function straySnapshotsOn(
+  db: Queryable,
+  hostId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { rows } = await db.query<{ id: string }>(
+    `select id from unnest($1::text[]) there (id)
+     where not exists (
+       select from sandbox_snapshot snapshot join sandbox on sandbox.id = sandbox_id
+       where snapshot.id = there.id and status in ('creating', 'ready') and (
+         coalesce(snapshot.host_id, sandbox.host_id) = $2
+         or exists (select from sandbox_snapshot_copy copy where copy.snapshot_id = there.id and copy.host_id = $2)))
+     and not exists (
+       select from sandbox_copy where snapshot_id = there.id and (host_id = $2 or not is_whole))`,
+    [ids, hostId],
+  )
+  return rows.map(({ id }) => id)
 }

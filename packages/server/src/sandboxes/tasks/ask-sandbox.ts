@@ -4,8 +4,8 @@ import type { ErrorCode } from '@coinrack/contract/errors.ts'
 import type { NextStep } from '@coinrack/contract/wire.ts'
 import type { SandboxUse } from '../../dispatch/read-models.ts'
 import { OperationError } from '../../platform/errors.ts'
+import { demandSandboxes, sandboxHostOf } from '../../platform/sandbox-host.ts'
 import type { Services } from '../../platform/services.ts'
-import { sandboxesOf } from '../life/placement.ts'
 import { touchSandbox } from '../life/sandbox-store.ts'
 import { shownState } from '../life/sandbox-view.ts'
 import { stateRefusal } from '../life/state-refusal.ts'
@@ -16,6 +16,7 @@ const told: Partial<Record<SandboxErrorCode, ErrorCode>> = {
   sandbox_paused: 'sandbox_not_running',
   sandbox_ended: 'sandbox_not_running',
   guest_failed: 'sandbox_unreachable',
+  host_unreachable: 'sandbox_unreachable',
   spec_invalid: 'task_refused',
   file_refused: 'file_refused',
   file_unknown: 'file_not_found',
@@ -41,9 +42,10 @@ export async function askSandbox<T>(
   row: SandboxUse,
   work: (channel: SandboxChannel) => Promise<T>,
 ): Promise<T> {
-  const { channel } = sandboxesOf(services)
+  demandSandboxes(services)
   const state = shownState(row)
   if (state !== 'running') throw new OperationError('sandbox_not_running', ...stateRefusal(id, state))
+  const { channel } = sandboxHostOf(services, row)
   try {
     return await whileUsed(services, id, row, () => work(channel))
   } catch (error) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import { startTestService, type TestService } from '../../process/testing.ts'
-import { type Buyer, buyerOf } from './testing.ts'
+import { type Buyer, buyerOf } from '../life/testing.ts'
 import { unpromisedMemory } from './unpromised-memory.ts'
 
 let service: TestService
@@ -13,7 +14,7 @@ afterAll(() => service.close())
 
 test('default: all of the host, less what sandboxes that run and machines were promised', async () => {
   const { services } = service
-  const { memoryMb } = await services.sandboxes!.runtime.capacity()
+  const { memoryMb } = await services.sandboxes.get(LOCAL_HOST)!.runtime.capacity()
   expect(await unpromisedMemory(services)).toBe(memoryMb)
   const id = await buyer.sandbox({ mode: 'persistent' })
   expect(await unpromisedMemory(services)).toBe(memoryMb - 512)
