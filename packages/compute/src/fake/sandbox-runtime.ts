@@ -50,6 +50,8 @@ export interface FakeRuntime extends SandboxRuntime {
   readonly calls: readonly string[]
   /** Ends the sandbox as a crash of it would. */
   crash(id: string): void
+  /** Keeps a snapshot that came from another runtime. */
+  adopt(snapshot: SandboxSnapshot): void
   /** Told of what happens to the insides of sandboxes. */
   follow(inside: FakeInside): void
 }
@@ -142,6 +144,10 @@ export function createFakeRuntime(options: FakeRuntimeOptions): FakeRuntime {
 
     follow(other) {
       inside = other
+    },
+
+    adopt(snapshot) {
+      kept.set(snapshot.id, snapshot)
     },
 
     crash(id) {

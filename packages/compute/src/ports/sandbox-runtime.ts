@@ -129,47 +129,50 @@ export interface SandboxCapacity {
   load: number
 }
 
-export type SandboxErrorCode =
-  | 'template_unknown'
+export const sandboxErrorCodes = [
+  'template_unknown',
   /** It is known, but not built yet: try later. */
-  | 'template_not_ready'
+  'template_not_ready',
   /** This host can never make such a sandbox, or do such a thing. */
-  | 'spec_invalid'
+  'spec_invalid',
   /** This host allows sandboxes no networks. */
-  | 'unsupported'
-  | 'no_space'
-  | 'sandbox_unknown'
+  'unsupported',
+  'no_space',
+  'sandbox_unknown',
   /** It is paused: resume it first. */
-  | 'sandbox_paused'
-  | 'sandbox_ended'
+  'sandbox_paused',
+  'sandbox_ended',
   /** The files that were kept differ from what was saved. They are not used, and the last good state is kept. */
-  | 'state_damaged'
+  'state_damaged',
   /** The snapshot is not what was saved. */
-  | 'snapshot_damaged'
+  'snapshot_damaged',
   /** It did not start, or does not answer in the way that it should. Only this sandbox is concerned. */
-  | 'guest_failed'
+  'guest_failed',
   /** The host cannot be reached at the moment; what runs there goes on. */
-  | 'host_unreachable'
+  'host_unreachable',
   /** There is no such artifact here, or not all of it. */
-  | 'artifact_unknown'
+  'artifact_unknown',
   /** A file of an artifact is not what it was said to be. */
-  | 'artifact_damaged'
+  'artifact_damaged',
   /** There is nothing at the path. */
-  | 'file_unknown'
+  'file_unknown',
   /** The path is of another kind, or may not be touched. */
-  | 'file_refused'
+  'file_refused',
   /** There is no such task in it (any more). */
-  | 'task_unknown'
+  'task_unknown',
   /** The task has ended, or its input is closed. */
-  | 'task_ended'
+  'task_ended',
   /** There is no such code context in it (any more). */
-  | 'context_unknown'
+  'context_unknown',
   /** The template has no interpreter of that language. */
-  | 'language_unknown'
+  'language_unknown',
   /** Nothing listens there. */
-  | 'port_refused'
+  'port_refused',
   /** As many tasks, contexts or connections as one sandbox may have. */
-  | 'too_many'
+  'too_many',
+] as const
+
+export type SandboxErrorCode = (typeof sandboxErrorCodes)[number]
 
 /** The error of a runtime and its channel; `code` is stable, the message names the values. */
 export class SandboxError extends Error {

@@ -15,6 +15,7 @@ import { checkDataFolder } from '../machine/machine.ts'
 import { createMachineUsers, defaultUserIds, type UserIds } from '../machine/machine-users.ts'
 import { createMachineNetworks, type MachineNetworks } from '../network/machine-networks.ts'
 import { defaultEgress, type EgressPolicy } from '../network/machine-ruleset.ts'
+import type { SandboxArtifacts } from '../ports/sandbox-artifacts.ts'
 import type { SandboxChannel } from '../ports/sandbox-channel.ts'
 import { closedNetwork, type SandboxNetwork } from '../ports/sandbox-network.ts'
 import {
@@ -26,6 +27,7 @@ import {
 import { checkSandboxSpec } from '../ports/sandbox-spec.ts'
 import type { AgentSession } from './agent-session.ts'
 import { createAgentSessions } from './agent-sessions.ts'
+import { createArtifacts } from './artifacts.ts'
 import { createGuestChannel } from './channel.ts'
 import { createCheckpoints } from './checkpoint.ts'
 import { asSandboxError, sameSize } from './failures.ts'
@@ -66,6 +68,7 @@ export interface SandboxesOptions {
 export interface Sandboxes {
   runtime: SandboxRuntime
   channel: SandboxChannel
+  artifacts: SandboxArtifacts
   /** Builds the image of a template; takes minutes on a new host. */
   prepare(template: string, onProgress: (line: string) => void): Promise<void>
   /** Builds the saved machine that sandboxes of the size begin as, unless there is one. */
@@ -276,6 +279,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   return {
     runtime,
     channel,
+    artifacts: await createArtifacts({ dataFolder, cacheFolder }),
     prepare: async (template, onProgress) =>
       void (await images.ensure(sandboxTemplates.find(({ name }) => name === template)!.image, onProgress)),
     keepTemplate: starter.keepTemplate,

@@ -244,6 +244,12 @@ export const settings = {
     schema: values.minutes,
     default: '15',
   },
+  sandboxCopies: {
+    name: 'COINRACK_SANDBOX_COPIES',
+    doc: 'Whether every paused sandbox has a copy on a second host, from which it goes on when its own host is lost. It takes the space twice.',
+    schema: values.flag,
+    default: 'false',
+  },
   sandboxPool: {
     name: 'COINRACK_SANDBOX_POOL',
     doc: 'How many sandboxes at most are made in advance, all kinds together: as many as were wanted within a minute lately, and one `micro` of `base` always. Each takes what it has touched of its memory, see the guide for operators, and none takes memory that a machine or a sandbox was promised. `0`: each is made when it is wanted.',

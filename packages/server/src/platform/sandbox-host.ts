@@ -1,3 +1,4 @@
+import type { SandboxArtifacts } from '@coinrack/compute/ports/sandbox-artifacts.ts'
 import type { SandboxChannel } from '@coinrack/compute/ports/sandbox-channel.ts'
 import type { SandboxRuntime } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { OperationError } from './errors.ts'
@@ -8,10 +9,18 @@ export interface SandboxHost {
   runtime: SandboxRuntime
   /** The inside of them. */
   channel: SandboxChannel
+  /** The files that they are made from. */
+  artifacts: SandboxArtifacts
 }
 
 /** The hosts of sandboxes that this process reaches now, by id. One that joins, or is lost, does so while it runs. */
 export type SandboxHosts = Map<string, SandboxHost>
+
+/** The images of templates that this computer has built, for the hosts that have none. */
+export interface SandboxImages extends Pick<SandboxArtifacts, 'list' | 'describe' | 'read'> {
+  /** Builds those that are not built yet. */
+  prepare(): Promise<void>
+}
 
 /** How long it takes until they are open. */
 const OPEN_S = 2

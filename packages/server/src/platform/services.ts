@@ -12,7 +12,7 @@ import type { Hosts } from './machine-host.ts'
 import type { Mailer } from './mailer.ts'
 import type { ReceiptKey } from './receipt-key.ts'
 import type { ReverseDns } from './reverse-dns.ts'
-import type { SandboxHosts } from './sandbox-host.ts'
+import type { SandboxHosts, SandboxImages } from './sandbox-host.ts'
 import type { Sealer } from './sealer.ts'
 import type { Invoicing, OfferedPlan, Ordering, Sandboxing, SshKeys, WalletAccounts } from './slice-ports.ts'
 
@@ -48,6 +48,8 @@ export interface Services {
   rdns: ReverseDns | undefined
   /** None in a service that does not tend the machines, and until they are open. */
   sandboxes: SandboxHosts
+  /** Undefined where no other computer runs sandboxes. */
+  sandboxImages: SandboxImages | undefined
   chains: Chain[]
   /** The deposit address of a counter, with its checksum; see `chain/deposit-address.ts`. */
   depositAddressOf(counter: bigint): Address

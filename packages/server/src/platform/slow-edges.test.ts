@@ -43,7 +43,7 @@ test('default: outside of one it is asked as ever', async () => {
 
 test('behavior: what is put in the place of an edge refuses as well, and so does a part of it that is replaced', async () => {
   const { services } = service
-  const { runtime, channel } = services.sandboxes.get(LOCAL_HOST)!
+  const { runtime, ...others } = services.sandboxes.get(LOCAL_HOST)!
   const hasNetworks = async () => false
   const now = () => services.sandboxes.get(LOCAL_HOST)!.runtime
   const refused = async () =>
@@ -51,10 +51,10 @@ test('behavior: what is put in the place of an edge refuses as well, and so does
       'sandboxes.local.hasNetworks()',
     )
 
-  services.sandboxes = new Map([[LOCAL_HOST, { runtime: { ...runtime, hasNetworks }, channel }]])
+  services.sandboxes = new Map([[LOCAL_HOST, { ...others, runtime: { ...runtime, hasNetworks } }]])
   expect(await now().hasNetworks()).toBe(false)
   await refused()
-  services.sandboxes.set(LOCAL_HOST, { runtime, channel })
+  services.sandboxes.set(LOCAL_HOST, { ...others, runtime })
   now().hasNetworks = hasNetworks
   expect(await now().hasNetworks()).toBe(false)
   await refused()

@@ -14,6 +14,7 @@ const wraps = {
   hosts: (what, hosts) => new Map([...hosts].map(([id, host]) => [id, wrapHost(`${what}.${id}`, host)])),
   rdns: (what, rdns) => rdns && wrapPort(what, rdns),
   sandboxes: (what, sandboxes) => new GuardedSandboxHosts(what, sandboxes),
+  sandboxImages: (what, images) => images && wrapPort(what, images),
   chains: (what, chains) =>
     chains.map((chain) => ({
       settings: chain.settings,
@@ -66,6 +67,7 @@ class GuardedSandboxHosts extends Map<string, SandboxHost> {
     return super.set(id, {
       ...host,
       runtime: wrapPort(what, host.runtime),
+      artifacts: wrapPort(what, host.artifacts),
       channel: wrapPort(what, host.channel),
     })
   }

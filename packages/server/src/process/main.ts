@@ -135,6 +135,7 @@ async function main(): Promise<void> {
         resolver: config.rdnsResolver,
       }),
     sandboxes: new Map(),
+    sandboxImages: undefined,
     chains: await Promise.all(chains.settings.map((settings) => openChain(settings, x402Key))),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,

@@ -42,8 +42,10 @@ function slowHost(): void {
   const { services } = service
   const { hosts, sandboxes } = services
   services.hosts = withHost(services, ({ driver }) => ({ driver: slow(driver, HOST_MS) })).hosts
-  const { runtime, channel } = sandboxes.get(LOCAL_HOST)!
-  services.sandboxes = new Map([[LOCAL_HOST, { runtime: slow(runtime), channel: slow(channel) }]])
+  const { runtime, channel, artifacts } = sandboxes.get(LOCAL_HOST)!
+  services.sandboxes = new Map([
+    [LOCAL_HOST, { runtime: slow(runtime), channel: slow(channel), artifacts: slow(artifacts) }],
+  ])
   onTestFinished(() => {
     Object.assign(services, { hosts, sandboxes })
   })

@@ -7,6 +7,7 @@ import type { FakeDriver, FakeDriverOptions } from '@coinrack/compute/fake/drive
 import type { FakeGuestChannel } from '@coinrack/compute/fake/guest-channel.ts'
 import type { HostMode } from '@coinrack/compute/fake/modes.ts'
 import type { FakeRetainedDisks } from '@coinrack/compute/fake/retained-disks.ts'
+import { createFakeArtifacts } from '@coinrack/compute/fake/sandbox-artifacts.ts'
 import { createFakeSandboxChannel, type FakeSandboxChannel } from '@coinrack/compute/fake/sandbox-channel.ts'
 import {
   createFakeRuntime,
@@ -133,6 +134,7 @@ export async function createTestWorld(
   const guestFolder = await mkdtemp(join(tmpdir(), 'coinrack-guests-'))
   const runtime = createFakeRuntime({ clock, ...(options.sandboxes || {}) })
   const channel = createFakeSandboxChannel(runtime, join(guestFolder, 'sandboxes'))
+  const artifacts = createFakeArtifacts(runtime)
   const mails: Mail[] = []
   const mailer: Mailer = {
     async send(mail) {
@@ -193,7 +195,8 @@ export async function createTestWorld(
       ...(options.realHosts ?? []).map((host) => [host.id, host] as const),
     ]),
     rdns: options.rdns,
-    sandboxes: new Map(options.sandboxes === false ? [] : [[LOCAL_HOST, { runtime, channel }]]),
+    sandboxes: new Map(options.sandboxes === false ? [] : [[LOCAL_HOST, { runtime, channel, artifacts }]]),
+    sandboxImages: undefined,
     chains: options.chains ?? [quietChain()],
     depositAddressOf: (counter) => depositAddress(Buffer.from(config.depositSecret!), counter, factory),
     demo: options.demo,

@@ -1,6 +1,7 @@
 import { inTransaction, type Transaction } from '../../database/transaction.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import type { Services } from '../../platform/services.ts'
+import { dropCopy } from '../copies/copy-store.ts'
 import { type Seen, settleAccounts } from '../meter/settle-accounts.ts'
 import { notifyEnded } from './notify-sandbox.ts'
 import { type SandboxRow, sandboxById, updateSandbox } from './sandbox-store.ts'
@@ -25,6 +26,7 @@ export const failStart = (services: Services, row: SandboxRow, failure: string):
 /** Nothing is left of it that could run. */
 export const writeEnd = (services: Services, row: SandboxRow, last: RunOnHost): Promise<void> =>
   change(services, row, last, async (tx, now, at) => {
+    await dropCopy(tx, row.id)
     if (now.state === 'ended' || now.state === 'failed')
       return void (await updateSandbox(tx, row.id, { gone_at: at }))
     const ended = { state: 'ended', wanted: 'ended', ended_at: at, gone_at: at } as const

@@ -1,6 +1,8 @@
 import { inTransaction } from '../../database/transaction.ts'
 import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
+import { copiedFrom } from '../copies/copy-store.ts'
+import { moveToCopy } from '../copies/move-paused.ts'
 import { failStart, giveUp } from './end-sandbox.ts'
 import { hostsOfSandboxes, loseSandboxes, waitingOn } from './sandbox-store.ts'
 
@@ -13,7 +15,7 @@ const AWAY = 'Its host cannot be reached'
 
 /**
  * Gives up what hosts that are away were about to do, and ends the sandboxes that ran on one that is away for longer
- * than the operator says. Nobody pays for the time that a host was away. Paused ones stay, as it may come back.
+ * than the operator says. Nobody pays for the time that a host was away. Paused ones that have a copy on another host go on from it when they are resumed; the others wait, as it may come back.
  * It counts from when this process first missed the host, so that none is lost because the service was down.
  */
 export function createLostHosts(services: Services): { pass(): Promise<void> } {
@@ -30,6 +32,7 @@ export function createLostHosts(services: Services): { pass(): Promise<void> } {
       else await giveUp(services, row, AWAY)
     }
     if (now - since < config.sandboxHostLostMinutes * MINUTE_MS) return
+    for (const sandbox of await copiedFrom(db, hostId)) await moveToCopy(services, sandbox)
     const lost = await inTransaction(db, (tx) => loseSandboxes(tx, hostId))
     if (lost > 0)
       log.error({ host: hostId, sandboxes: lost }, 'A host of sandboxes is lost; what ran on it ends')

@@ -5,11 +5,14 @@ import {
   type SandboxRuntime,
   type SandboxSpec,
 } from '@coinrack/compute/ports/sandbox-runtime.ts'
+import { isId } from '@coinrack/contract/ids.ts'
 import { announce } from '../../database/changes.ts'
 import { inTransaction } from '../../database/transaction.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
+import { bringSnapshot } from '../copies/bring-snapshot.ts'
+import { dropCopy, ownCopy } from '../copies/copy-store.ts'
 import { believedRunTime, runLimit } from '../meter/run-limit.ts'
 import { settleAccounts } from '../meter/settle-accounts.ts'
 import { change, failStart, giveUp, seenOn, writeEnd } from './end-sandbox.ts'
@@ -66,13 +69,18 @@ async function step(services: Services, id: string, seen: Observed | undefined):
   // Whether a new sandbox exists already makes no difference: it is made once.
   const isNew = row.state === 'starting' && row.wanted !== 'ended'
   const observed = seen?.get(row.host_id) ?? (isNew ? new Map() : await runtime.observe())
-  const next = planSandbox(row, observed.get(id))
+  const there = observed.get(id) ?? (await keptElsewhere(services, row))
+  const next = planSandbox(row, there)
   if (next === 'nothing') return next
   services.log.info({ sandbox: id, step: next, state: row.state, wanted: row.wanted }, 'Sandbox')
   await take(services, row, runtime, next, observed)
   await announce(services.db, id)
   return next
 }
+
+/** One that was moved while it was paused is not there, but all that it goes on from is. */
+const keptElsewhere = async ({ db }: Services, row: SandboxRow): Promise<SandboxObservation | undefined> =>
+  row.state === 'paused' && (await ownCopy(db, row)) ? { state: 'paused', ranMs: 0 } : undefined
 
 /** What is left of it on its host is destroyed there when that is back. */
 async function stepWithoutHost(services: Services, row: SandboxRow): Promise<Step> {
@@ -97,7 +105,8 @@ async function take(
     case 'lose': {
       // It may have been made after this was seen, and before it was read.
       const fresh = await runtime.observe()
-      if (planSandbox(row, fresh.get(row.id)) !== 'lose') return
+      const there = fresh.get(row.id) ?? (await keptElsewhere(services, row))
+      if (planSandbox(row, there) !== 'lose') return
       const lost = await updateSandbox(services.db, row.id, { wanted: 'ended', reason: 'crashed' })
       return end(services, lost, runtime, fresh)
     }
@@ -114,7 +123,9 @@ async function take(
       })
     case 'resume':
       return tryTo(services, row, async () => {
-        await runtime.resume(row.id)
+        const copy = seen.has(row.id) ? undefined : await ownCopy(services.db, row)
+        if (copy) await runtime.ensure({ ...specOf(services, row), template: copy.snapshot_id })
+        else await runtime.resume(row.id)
         await record(services, row, runtime, 'sandbox.resumed')
       })
     case 'apply_network':
@@ -132,7 +143,11 @@ async function take(
 async function make(services: Services, row: SandboxRow, runtime: SandboxRuntime): Promise<void> {
   try {
     const spec: SandboxSpec = specOf(services, row)
-    await (row.parent_id === null ? runtime.ensure(spec) : runtime.fork(row.parent_id, spec))
+    const parentCopy =
+      row.parent_id === null ? undefined : await ownCopy(services.db, { ...row, id: row.parent_id })
+    if (isId('snapshot', row.template)) await bringSnapshot(services, row.template, row.host_id)
+    if (parentCopy) await runtime.ensure({ ...spec, template: parentCopy.snapshot_id })
+    else await (row.parent_id === null ? runtime.ensure(spec) : runtime.fork(row.parent_id, spec))
   } catch (error) {
     if (!(error instanceof SandboxError) || error.code === 'host_unreachable') throw error
     services.log.warn({ err: error, sandbox: row.id }, 'A sandbox could not be made')
@@ -173,6 +188,7 @@ async function record(
         idle_at: now.idle_s > 0 ? new Date(at.getTime() + now.idle_s * 1000) : null,
       }),
     })
+    await dropCopy(tx, row.id)
     if (now.state !== 'running') await notifyStarted(tx, services, changed, event)
   })
 }

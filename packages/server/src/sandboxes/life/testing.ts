@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createFakeArtifacts } from '@coinrack/compute/fake/sandbox-artifacts.ts'
 import { createFakeSandboxChannel } from '@coinrack/compute/fake/sandbox-channel.ts'
 import { createFakeRuntime, type FakeRuntimeOptions } from '@coinrack/compute/fake/sandbox-runtime.ts'
 import type { Reply, TestService } from '../../process/testing.ts'
@@ -59,11 +60,12 @@ export async function joinHost(
   const folder = await mkdtemp(join(tmpdir(), 'coinrack-sandboxes-'))
   const runtime = createFakeRuntime({ clock, ...options })
   const channel = createFakeSandboxChannel(runtime, folder)
+  const artifacts = createFakeArtifacts(runtime)
   await db.query(
     `insert into host (id, kind, region) values ($1, 'sandboxes', '') on conflict (id) do nothing`,
     [id],
   )
-  const reach = () => void sandboxes.set(id, { runtime, channel })
+  const reach = () => void sandboxes.set(id, { runtime, channel, artifacts })
   reach()
   return {
     runtime,

@@ -3,7 +3,7 @@ import type { Queryable } from '../../database/transaction.ts'
 import type { SandboxHostFacts } from '../../platform/host-facts.ts'
 import { isClosed } from '../life/choose-network.ts'
 import type { NetworkJson } from '../life/sandbox-store.ts'
-import { holdersOf } from '../snapshots/snapshot-store.ts'
+import { artifactOf, holdersOf } from '../snapshots/snapshot-store.ts'
 
 /** Where a new sandbox can be made. */
 export interface PossibleHosts {
@@ -19,7 +19,12 @@ export async function hostsFor(
   { template, network }: { template: string; network: NetworkJson },
 ): Promise<PossibleHosts> {
   const reaching = all.filter(({ hasNetworks }) => hasNetworks || isClosed(network))
-  if (isId('snapshot', template)) return { hosts: reaching, holders: await holdersOf(db, template) }
+  if (isId('snapshot', template)) {
+    const holders = await holdersOf(db, template)
+    const canBeCopied =
+      all.some(({ id }) => holders.has(id)) && (await artifactOf(db, template)) !== undefined
+    return { hosts: canBeCopied ? reaching : reaching.filter(({ id }) => holders.has(id)), holders }
+  }
   const hosts = reaching.filter(({ templates }) =>
     templates.some(({ name, state }) => name === template && state === 'ready'),
   )

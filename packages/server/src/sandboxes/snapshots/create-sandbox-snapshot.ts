@@ -2,6 +2,7 @@ import type { Handler } from '../../dispatch/handler.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import { OperationError } from '../../platform/errors.ts'
 import { demandSandboxes } from '../../platform/sandbox-host.ts'
+import { ownCopy } from '../copies/copy-store.ts'
 import { sandboxById } from '../life/sandbox-store.ts'
 import { shownState } from '../life/sandbox-view.ts'
 import { stateRefusal } from '../life/state-refusal.ts'
@@ -22,6 +23,10 @@ export const createSandboxSnapshot: Handler<'createSandboxSnapshot'> = async (ca
   const state = shownState(sandbox)
   if (state !== 'running' && state !== 'paused')
     fail('sandbox_not_running', ...stateRefusal(sandbox.id, state))
+  if (state === 'paused' && (await ownCopy(db, sandbox)))
+    fail('sandbox_not_running', 'The sandbox was moved while it was paused; resume it first', {
+      nextSteps: stateRefusal(sandbox.id, 'paused')[1].nextSteps!,
+    })
   if ((await keptSnapshots(db, caller.accountId)) >= MOST_SNAPSHOTS)
     fail('sandbox_snapshot_limit', `${MOST_SNAPSHOTS} snapshots are kept already`)
   const row = await insertSnapshot(db, {

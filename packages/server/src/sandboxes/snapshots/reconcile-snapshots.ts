@@ -2,6 +2,7 @@ import { SandboxError } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { announce } from '../../database/changes.ts'
 import type { Services } from '../../platform/services.ts'
 import {
+  forgetCopies,
   holdersOf,
   type SnapshotRow,
   setSnapshot,
@@ -67,16 +68,19 @@ export async function stepSnapshot(services: Services, row: SnapshotRow): Promis
 /** A host that cannot be reached removes its copy when it is back: it is nobody's then. */
 async function removeSnapshot({ db, sandboxes }: Services, { id }: SnapshotRow): Promise<void> {
   for (const hostId of await holdersOf(db, id)) await sandboxes.get(hostId)?.runtime.removeSnapshot(id)
+  await forgetCopies(db, id)
   await setSnapshot(db, id, ['deleting'], { status: 'deleted' })
 }
 
 async function takeSnapshot(services: Services, row: SnapshotRow): Promise<void> {
   const { db, log } = services
-  const runtime = services.sandboxes.get(row.host_id)?.runtime
-  if (!runtime) return
+  const host = services.sandboxes.get(row.host_id)
+  if (!host) return
+  const { runtime, artifacts } = host
   try {
     const { bytes } = await runtime.takeSnapshot(row.sandbox_id, row.id)
-    await setSnapshot(db, row.id, ['creating'], { status: 'ready', bytes: BigInt(bytes) })
+    const artifact = await artifacts.describe(`snapshot:${row.id}`)
+    await setSnapshot(db, row.id, ['creating'], { status: 'ready', bytes: BigInt(bytes), artifact })
     // A snapshot that was deleted meanwhile is no longer wanted.
     if (!(await snapshotById(db, row.id))) await runtime.removeSnapshot(row.id)
   } catch (error) {

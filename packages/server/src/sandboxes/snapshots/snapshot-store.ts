@@ -1,3 +1,4 @@
+import type { SandboxArtifact } from '@coinrack/compute/ports/sandbox-artifacts.ts'
 import type { TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
 import { assignments } from '../../database/columns.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
@@ -51,6 +52,33 @@ export async function holdersOf(db: Queryable, id: string): Promise<Set<string>>
   return new Set(rows.map(({ host_id }) => host_id))
 }
 
+/** The files of a snapshot with their sums, as its host said when it was taken; undefined when they were not asked for. */
+export async function artifactOf(db: Queryable, id: string): Promise<SandboxArtifact | undefined> {
+  const { rows } = await db.query<{ artifact: SandboxArtifact | null }>(
+    'select artifact from sandbox_snapshot where id = $1',
+    [id],
+  )
+  return rows[0]?.artifact ?? undefined
+}
+
+/** Writes down that another host has a snapshot, or that it is being given it. */
+export async function noteCopy(
+  db: Queryable,
+  id: string,
+  hostId: string,
+  { isWhole }: { isWhole: boolean },
+): Promise<void> {
+  await db.query(
+    `insert into sandbox_snapshot_copy (snapshot_id, host_id, is_whole) values ($1, $2, $3)
+     on conflict (snapshot_id, host_id) do update set is_whole = $3`,
+    [id, hostId, isWhole],
+  )
+}
+
+export async function forgetCopies(db: Queryable, id: string): Promise<void> {
+  await db.query('delete from sandbox_snapshot_copy where snapshot_id = $1', [id])
+}
+
 /** Newest first. */
 export async function snapshotsOf(
   db: Queryable,
@@ -80,7 +108,7 @@ export async function setSnapshot(
   db: Queryable,
   id: string,
   from: readonly SnapshotRow['status'][],
-  change: Partial<Pick<SnapshotRow, 'status' | 'attempts' | 'bytes'>>,
+  change: Partial<Pick<SnapshotRow, 'status' | 'attempts' | 'bytes'>> & { artifact?: SandboxArtifact },
 ): Promise<void> {
   await db.query(
     `update sandbox_snapshot set ${assignments(change, 3)}
