@@ -35,6 +35,8 @@ export interface SandboxHostLink {
   control: HostControl
   /** Resolves when the connection is over. */
   closed: Promise<void>
+  /** Ends it once all that is under way on it has ended. */
+  retire(): void
   close(): void
 }
 
@@ -112,6 +114,7 @@ export function reachSandboxHost(socket: Duplex, { pingMs = PING_MS } = {}): San
     },
     control: port<HostControl>('control'),
     closed,
+    retire: () => session.close(),
     close: cut,
   }
 }

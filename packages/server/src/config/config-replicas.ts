@@ -15,6 +15,17 @@ export const replicaSettings = {
     schema: values.flag,
     default: 'true',
   },
+  hostsListen: {
+    name: 'COINRACK_HOSTS_LISTEN',
+    doc: 'Address and port of this machine on which it takes sandbox hosts, such as `0.0.0.0:7444`; without it, it takes none. What comes there is encrypted, and has to prove by a certificate of this installation which host it is.',
+    schema: values.socketAddress,
+  },
+  hostsAddress: {
+    name: 'COINRACK_HOSTS_ADDRESS',
+    doc: 'Where sandbox hosts find this service, as a name or an address with a port; for several, separated by commas.',
+    schema: values.serviceAddresses,
+    otherwise: 'the address of `COINRACK_HOSTS_LISTEN`',
+  },
   replicaAddress: {
     name: 'COINRACK_REPLICA_ADDRESS',
     doc: 'Address and port of this machine on which it listens for other replicas of the service, such as `10.0.0.5:7443`: replicas on other machines have to reach it. What comes there is encrypted, and has to prove that it has the server secret. Port 0: whichever is free.',
@@ -30,6 +41,7 @@ export const ownOfReplica = [
   'metricsPort',
   'localMachines',
   'replicaAddress',
+  'hostsListen',
   'dataFolder',
   'cacheFolder',
   'logLevel',

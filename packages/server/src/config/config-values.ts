@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
+import { isServiceAddress } from '@coinrack/host/join-token.ts'
 import { privateKeyToAddress } from 'viem/accounts'
 import { z } from 'zod'
 import { serversOf } from '../database/several-servers.ts'
@@ -274,6 +275,12 @@ export const nameServer = value('the address of a name server, with or without a
 export const updateKey = value('a key such as hmac-sha256:name:secret, the secret in base64', (text) => {
   const match = /^(hmac-sha(?:224|256|384|512)):([\w.-]{1,200}):([A-Za-z0-9+/]{16,}={0,2})$/.exec(text)
   return match ? { algorithm: match[1]!, name: match[2]!, secret: match[3]! } : undefined
+})
+
+/** `sandboxes.example.net:7444`, `10.0.0.5:7444` or `[fd00::5]:7444`. */
+export const serviceAddresses = value('names or addresses with a port, separated by commas', (text) => {
+  const addresses = list(text)
+  return addresses.length > 0 && addresses.every(isServiceAddress) ? addresses : undefined
 })
 
 /** `10.0.0.5:7443` or `[fd00::5]:7443`. */

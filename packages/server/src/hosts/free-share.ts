@@ -2,6 +2,7 @@ import type { Queryable } from '../database/transaction.ts'
 import type { Services } from '../platform/services.ts'
 import { type Candidate, fits, type Share } from './choose-host.ts'
 import type { StoredFeature } from './features.ts'
+import { SANDBOX_HOST } from './host-store.ts'
 
 /**
  * The share of each host that machines and sandboxes have taken, those that are wanted and not there yet included, and those
@@ -56,7 +57,7 @@ type Value = (given: unknown) => string
 /** The conditions on a row of `host`, without what is taken of it. */
 const conditionsOf = (demand: Demand, value: Value): string =>
   [
-    'host.memory_mb is not null and host.trouble is null',
+    `host.memory_mb is not null and host.trouble is null and host.kind <> '${SANDBOX_HOST}'`,
     ...(demand.isThere ? [] : [`host.state = 'open'`]),
     ...(demand.hostIds === undefined ? [] : [`host.id = any(${value(demand.hostIds)})`]),
     ...(demand.cluster === undefined ? [] : [`host.cluster = ${value(demand.cluster)}`]),

@@ -48,6 +48,50 @@ export async function registerHosts(db: Queryable, hosts: Iterable<MachineHost>)
     )
 }
 
+/** The kind of a host that runs sandboxes alone, and joins by itself. */
+export const SANDBOX_HOST = 'sandboxes'
+
+/** Writes down that a machine has joined as a host of sandboxes; one that drained, or was forgotten, is open again. */
+export async function registerSandboxHost(tx: Transaction, id: string): Promise<void> {
+  await tx.query(
+    `insert into host (id, kind, region) values ($1, $2, '')
+     on conflict (id) do update set state = 'open', notice_hours = null, forgotten_at = null`,
+    [id, SANDBOX_HOST],
+  )
+}
+
+/** Writes down what a host of sandboxes said of itself. */
+export async function saveCapacity(
+  db: Queryable,
+  id: string,
+  { vcpus, memoryMb, diskGb }: { vcpus: number; memoryMb: number; diskGb: number },
+  at: Date,
+): Promise<void> {
+  await db.query(
+    `update host set vcpus = $2, memory_mb = $3, disk_gb = $4, seen_at = $5, trouble = null
+     where id = $1 and kind = $6`,
+    [id, Math.floor(vcpus), Math.floor(memoryMb), Math.floor(diskGb), at, SANDBOX_HOST],
+  )
+}
+
+/** Writes down which hosts of sandboxes cannot be reached: all but these. */
+export async function saveAway(db: Queryable, reached: readonly string[]): Promise<void> {
+  await db.query(
+    `update host set trouble = 'it is not connected to the service'
+     where kind = $2 and id <> all($1) and forgotten_at is null and trouble is null`,
+    [reached, SANDBOX_HOST],
+  )
+}
+
+/** Those of the hosts that are given up by the operator's word. */
+export async function deadHosts(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from host where id = any($1) and state = 'dead'`,
+    [ids],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** The hosts other than these that machines are on, with how many. */
 export async function unknownHosts(
   db: Queryable,

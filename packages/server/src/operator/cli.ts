@@ -4,6 +4,7 @@ import { serviceUser } from '@coinrack/host/service-user.ts'
 import type pg from 'pg'
 import { configuredChains } from '../chain/configured-chains.ts'
 import { type Config, ConfigError, loadConfig, settingTexts } from '../config/config.ts'
+import { hostsAddresses } from '../config/hosts-addresses.ts'
 import { readCatalog } from '../config/read-catalog.ts'
 import { readConfigFile } from '../config/read-config-file.ts'
 import { DataFolderError, prepareDataFolder } from '../data-folder/data-folder.ts'
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
       pool ??= openDatabase(config)
       return pool
     },
+    hostsAddresses: hostsAddresses(config),
     installed: installed(
       config,
       () => {

@@ -12,6 +12,8 @@ export interface Operator {
   /** @param path another catalog than the one that is configured */
   catalog(path?: string): Promise<Catalog>
   images(): Promise<ImagePlaces>
+  /** Where sandbox hosts find the service, each `host:port`; none where it takes no hosts. */
+  hostsAddresses: readonly string[]
   installed: Installed
   clock: Clock
   random: Random

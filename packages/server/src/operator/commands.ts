@@ -10,6 +10,7 @@ import { hostDeclareDead } from './host-declare-dead.ts'
 import { hostDrain, hostOpen } from './host-drain.ts'
 import { hostEvacuate } from './host-evacuate.ts'
 import { hostForget } from './host-forget.ts'
+import { hostInvite } from './host-invite.ts'
 import { hostList } from './host-list.ts'
 import { hostMove } from './host-move.ts'
 import { hostShow } from './host-show.ts'
@@ -51,6 +52,7 @@ export const commands: Command[] = [
   credit,
   hostList,
   hostShow,
+  hostInvite,
   hostDrain,
   hostEvacuate,
   hostOpen,

@@ -23,6 +23,7 @@ export const testOperator = (
   db: async () => db,
   catalog: missing,
   images: missing,
+  hostsAddresses: [],
   installed: { ...nothingInstalled, ...installed },
   say: () => {},
   clock,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { osImages } from '@coinrack/compute/images/catalog.ts'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
+import { createImageArtifacts } from '@coinrack/compute/sandbox/artifacts.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { type Logger, pino } from 'pino'
 import { privateKeyToAddress } from 'viem/accounts'
@@ -32,6 +33,7 @@ import { atMostEvery } from '../platform/at-most-every.ts'
 import { createHashing } from '../platform/hashing.ts'
 import { fileMailer, smtpMailer } from '../platform/mailer.ts'
 import { createReceiptKey } from '../platform/receipt-key.ts'
+import type { SandboxImages } from '../platform/sandbox-host.ts'
 import { createSealer } from '../platform/sealer.ts'
 import { idMaker, type Services } from '../platform/services.ts'
 import { guardSlowEdges } from '../platform/slow-edges.ts'
@@ -135,7 +137,7 @@ async function main(): Promise<void> {
         resolver: config.rdnsResolver,
       }),
     sandboxes: new Map(),
-    sandboxImages: undefined,
+    sandboxImages: config.hostsListen && sandboxImages(cacheFolder, say),
     chains: await Promise.all(chains.settings.map((settings) => openChain(settings, x402Key))),
     depositAddressOf: (counter) => depositAddress(Buffer.from(depositSecret), counter, factory),
     demo: chains.demo,
@@ -184,6 +186,12 @@ async function prepareCluster(
     log.error({ err: error }, 'Preparing the cluster failed; it is tried again')
     setTimeout(() => prepareCluster(cluster, catalog, log, say), PREPARE_AGAIN_MS).unref()
   }
+}
+
+/** The images of sandboxes that this computer builds for others. */
+function sandboxImages(cacheFolder: string, say: (line: string) => void): SandboxImages {
+  const images = createImageArtifacts(cacheFolder)
+  return { ...images, prepare: () => images.prepare(say) }
 }
 
 /** The first call counts, however often Ctrl-C is pressed. */

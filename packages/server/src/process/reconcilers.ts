@@ -23,6 +23,8 @@ import { type PassReport, reportedPass } from '../platform/pass-report.ts'
 import { QUEUED_MAIL, sendQueuedMail } from '../platform/queue-mail.ts'
 import { NEW_EVENTS } from '../platform/record-event.ts'
 import type { Services } from '../platform/services.ts'
+import { createPausedMover } from '../sandboxes/copies/move-paused.ts'
+import { createImageSupply } from '../sandboxes/copies/supply-images.ts'
 import { SANDBOX_STARTS } from '../sandboxes/life/hold-first-minute.ts'
 import { createSandboxReconciler } from '../sandboxes/life/reconcile-sandboxes.ts'
 import { createSandboxMeter } from '../sandboxes/meter/meter-sandboxes.ts'
@@ -49,6 +51,7 @@ const MOVES_MS = 2_000
 /** A step is sampled soon after it begins. */
 const METER_MS = 1_000
 const SANDBOXES_MS = 500
+const COPIES_MS = 10_000
 /** How late the end of a customer's money may be noticed. */
 const SANDBOX_METER_MS = 250
 const PERIODS_MS = 10_000
@@ -122,7 +125,7 @@ export function tendMachines(services: Services): () => Promise<void> {
   const hosts = [...services.hosts.values()].filter(({ isRemote }) => !isRemote)
   const tended = hosts.map(({ id }) => id)
   const vps = tendVps(services, hosts, () => tended)
-  const sandboxes = services.sandboxes && createSandboxReconciler(services)
+  const sandboxes = services.config.sandboxes ? createSandboxReconciler(services) : undefined
   const end = run(services, [
     ...vps.loops,
     {
@@ -146,6 +149,16 @@ export function tendMachines(services: Services): () => Promise<void> {
             idleMs: IDLE_MS,
             pass: createSandboxMeter(services).pass,
             topic: SANDBOX_STARTS,
+          },
+          {
+            what: 'Giving images to sandbox hosts',
+            everyMs: COPIES_MS,
+            pass: createImageSupply(services).pass,
+          },
+          {
+            what: 'Copying paused sandboxes',
+            everyMs: COPIES_MS,
+            pass: createPausedMover(services).pass,
           },
         ]
       : []),

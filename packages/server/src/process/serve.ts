@@ -1,9 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import { hostsAddresses } from '../config/hosts-addresses.ts'
 import { asLeader } from '../data-folder/leader-lock.ts'
 import { registerHosts, unknownHosts } from '../hosts/host-store.ts'
 import { paymentMetrics } from '../payments/payment-metrics.ts'
 import type { Services } from '../platform/services.ts'
 import { announceReplica } from '../replicas/announce-replica.ts'
+import { openAuthority } from '../sandbox-hosts/authority.ts'
+import { listenForHosts } from '../sandbox-hosts/listen-for-hosts.ts'
 import { listenForReplicas } from '../transport/replica-link.ts'
 import { createApp } from './app.ts'
 import { createDrain } from './drain.ts'
@@ -57,9 +60,11 @@ export async function serve(
           log.info('This service tends the machines')
           await replica.tends()
           const end = await local.begin?.()
+          const hosts = await takeSandboxHosts(services)
           const endLoops = tendMachines(services)
           return async () => {
             await Promise.all([endLoops(), served])
+            await hosts?.close()
             await end?.()
           }
         },
@@ -74,6 +79,19 @@ export async function serve(
     await Promise.all([served, endReconcilers(), endRemote(), endMachines()])
     await replica.end()
   }
+}
+
+/** Takes sandbox hosts, where the settings say so. */
+async function takeSandboxHosts(services: Services) {
+  const { hostsListen } = services.config
+  if (!hostsListen) return undefined
+  const addresses = hostsAddresses(services.config)
+  const listening = await listenForHosts(services, await openAuthority(services), {
+    at: hostsListen,
+    addresses,
+  })
+  services.log.info({ address: listening.address, addresses }, 'This service takes sandbox hosts')
+  return listening
 }
 
 async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { inTransaction } from '../../database/transaction.ts'
+import { deadHosts } from '../../hosts/host-store.ts'
 import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { copiedFrom } from '../copies/copy-store.ts'
@@ -15,7 +16,8 @@ const AWAY = 'Its host cannot be reached'
 
 /**
  * Gives up what hosts that are away were about to do, and ends the sandboxes that ran on one that is away for longer
- * than the operator says. Nobody pays for the time that a host was away. Paused ones that have a copy on another host go on from it when they are resumed; the others wait, as it may come back.
+ * than the operator says. Nobody pays for the time that a host was away. Paused ones that have a copy on another host go on from it when they are resumed; the others wait, as it may
+ * come back, until the operator gives it up.
  * It counts from when this process first missed the host, so that none is lost because the service was down.
  */
 export function createLostHosts(services: Services): { pass(): Promise<void> } {
@@ -23,17 +25,17 @@ export function createLostHosts(services: Services): { pass(): Promise<void> } {
   const awaySince = new Map<string, number>()
   let lookedAt = Number.NEGATIVE_INFINITY
 
-  async function look(hostId: string, now: number): Promise<void> {
+  async function look(hostId: string, now: number, isDead: boolean): Promise<void> {
     const since = awaySince.get(hostId) ?? now
     awaySince.set(hostId, since)
-    if (now - since < START_MS) return
+    if (!isDead && now - since < START_MS) return
     for (const row of await waitingOn(db, hostId)) {
       if (row.state === 'starting') await failStart(services, row, AWAY)
       else await giveUp(services, row, AWAY)
     }
-    if (now - since < config.sandboxHostLostMinutes * MINUTE_MS) return
+    if (!isDead && now - since < config.sandboxHostLostMinutes * MINUTE_MS) return
     for (const sandbox of await copiedFrom(db, hostId)) await moveToCopy(services, sandbox)
-    const lost = await inTransaction(db, (tx) => loseSandboxes(tx, hostId))
+    const lost = await inTransaction(db, (tx) => loseSandboxes(tx, hostId, { paused: isDead }))
     if (lost > 0)
       log.error({ host: hostId, sandboxes: lost }, 'A host of sandboxes is lost; what ran on it ends')
   }
@@ -46,8 +48,9 @@ export function createLostHosts(services: Services): { pass(): Promise<void> } {
       const hosts = await hostsOfSandboxes(db)
       for (const hostId of awaySince.keys())
         if (services.sandboxes.has(hostId) || !hosts.includes(hostId)) awaySince.delete(hostId)
-      for (const hostId of hosts)
-        if (hostId !== LOCAL_HOST && !services.sandboxes.has(hostId)) await look(hostId, now)
+      const away = hosts.filter((id) => id !== LOCAL_HOST && !services.sandboxes.has(id))
+      const dead = await deadHosts(db, away)
+      for (const hostId of away) await look(hostId, now, dead.has(hostId))
     },
   }
 }

@@ -3,6 +3,7 @@ import { createTally, type PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { createSnapshotMaker } from '../snapshots/reconcile-snapshots.ts'
 import { createLostHosts } from './lost-hosts.ts'
+import { createHostNotes } from './note-hosts.ts'
 import { type Observed, observeHosts } from './observe-hosts.ts'
 import {
   expireSandboxes,
@@ -40,6 +41,7 @@ export function createSandboxReconciler(services: Services): SandboxReconciler {
   const busy = new Map<string, Promise<void>>()
   const snapshots = createSnapshotMaker(services)
   const lost = createLostHosts(services)
+  const notes = createHostNotes(services)
   const tally = createTally()
   let lookedAt = Number.NEGATIVE_INFINITY
 
@@ -92,6 +94,7 @@ export function createSandboxReconciler(services: Services): SandboxReconciler {
   return {
     async pass() {
       await expireSandboxes(db, clock.now())
+      await notes.pass()
       await lost.pass()
       await snapshots.pass()
       const seen = await observeHosts(services)

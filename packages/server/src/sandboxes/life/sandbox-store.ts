@@ -221,12 +221,20 @@ export async function waitingOn(db: Queryable, hostId: string): Promise<SandboxR
   return rows
 }
 
-/** Wants those ended that run on a host, or are about to pause there. @returns how many */
-export async function loseSandboxes(tx: Transaction, hostId: string): Promise<number> {
+/**
+ * Wants those ended that run on a host, or are about to pause there.
+ * @param paused those as well that are paused there
+ * @returns how many
+ */
+export async function loseSandboxes(
+  tx: Transaction,
+  hostId: string,
+  { paused = false } = {},
+): Promise<number> {
   const { rowCount } = await tx.query(
     `update sandbox set wanted = 'ended', reason = 'host_lost'
-     where host_id = $1 and gone_at is null and state = 'running' and wanted <> 'ended'`,
-    [hostId],
+     where host_id = $1 and gone_at is null and (state = 'running' or $2 and state = 'paused') and wanted <> 'ended'`,
+    [hostId, paused],
   )
   return rowCount ?? 0
 }
