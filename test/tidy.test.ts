@@ -38,6 +38,8 @@ describe('arrows between packages', () => {
     web: ['contract'],
     cli: ['sdk', 'contract', 'host'],
     compute: ['host'],
+    // The program of a host has no way into the service.
+    'sandbox-host': ['compute', 'contract', 'host'],
     // It serves the pages of `web`.
     server: ['contract', 'money', 'compute', 'host', 'web'],
   }
@@ -107,6 +109,7 @@ describe('arrows inside compute', () => {
     'local-vps': ['machine', 'personality', 'network', 'images', 'ports'],
     sandbox: ['machine', 'network', 'images', 'ports'],
     incus: ['personality', 'images', 'ports'],
+    'remote-sandboxes': ['ports'],
     fake: ['ports'],
   }
   const sources = product.filter(({ path }) => inCompute(path))
@@ -152,6 +155,7 @@ describe('arrows inside the server', () => {
     support: floor,
     delegations: floor,
     replicas: ['platform', 'database'],
+    'sandbox-hosts': ['platform', 'database', 'hosts'],
     transport: ['platform', 'dispatch', 'config', 'replicas'],
   }
   const arrows = product.flatMap((source) => {
@@ -251,7 +255,7 @@ describe('arrows inside the server', () => {
 
 describe('words that belong to few', () => {
   const worldly =
-    /^(packages\/server\/src\/process\/(main|stop)\.ts|packages\/server\/src\/operator\/|packages\/cli\/|scripts\/|bench\/|vitest\.config\.ts)/
+    /^(packages\/server\/src\/process\/(main|stop)\.ts|packages\/server\/src\/operator\/|packages\/cli\/|packages\/sandbox-host\/src\/main\.ts|scripts\/|bench\/|vitest\.config\.ts)/
   const nowhere = /$^/
   const rows: { word: string; pattern: RegExp; where: RegExp }[] = [
     { word: 'Date.now()', pattern: /\bDate\.now\(/, where: worldly },
