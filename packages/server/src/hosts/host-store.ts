@@ -83,10 +83,10 @@ export async function saveAway(db: Queryable, reached: readonly string[]): Promi
   )
 }
 
-/** Those of the hosts that are given up by the operator's word. */
-export async function deadHosts(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
+/** Those of the hosts that the operator has given up, or forgotten. */
+export async function givenUp(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>(
-    `select id from host where id = any($1) and state = 'dead'`,
+    `select id from host where id = any($1) and (state = 'dead' or forgotten_at is not null)`,
     [ids],
   )
   return new Set(rows.map(({ id }) => id))

@@ -48,7 +48,7 @@ async function forgetSandboxHost(
       throw new RefusedError(
         `${id} has ${sandboxes} sandboxes.\n  Drain it (host drain ${id}): what is paused moves, and what runs ends by itself. Or say --lose-sandboxes: all that is on it ends now, but for what has a copy elsewhere.`,
       )
-    await setHostState(tx, id, 'dead')
+    await setHostState(tx, id, 'draining')
     await endMembership(tx, id)
     await forgetHost(tx, id, operator.clock.now())
     return sandboxes

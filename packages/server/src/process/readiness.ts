@@ -3,7 +3,7 @@ import type { Chain } from '../chain/chain-port.ts'
 import { dataLayout } from '../data-folder/data-layout.ts'
 import { freeDisk } from '../data-folder/free-disk.ts'
 import { hostImages } from '../hosts/host-images.ts'
-import { hostRows } from '../hosts/host-store.ts'
+import { hostRows, SANDBOX_HOST } from '../hosts/host-store.ts'
 import { LOCAL_HOST } from '../platform/machine-host.ts'
 import type { Services } from '../platform/services.ts'
 
@@ -68,7 +68,10 @@ export function createReadiness(services: Services): Readiness {
 
   const lookAtAll = async () => {
     // One statement after the other: anybody may ask, and holds no more than one connection.
-    const hosts = await hostRows(db).catch((error: Error) => error)
+    const hosts = await hostRows(db).then(
+      (rows) => rows.filter(({ kind }) => kind !== SANDBOX_HOST),
+      (error: Error) => error,
+    )
     const images = await hostImages(db).catch(() => [])
     const parts = await Promise.all([
       look('database', async () => (hosts instanceof Error ? hosts.message : undefined)),

@@ -1,5 +1,5 @@
 import { inTransaction } from '../../database/transaction.ts'
-import { deadHosts } from '../../hosts/host-store.ts'
+import { givenUp } from '../../hosts/host-store.ts'
 import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { copiedFrom } from '../copies/copy-store.ts'
@@ -25,17 +25,17 @@ export function createLostHosts(services: Services): { pass(): Promise<void> } {
   const awaySince = new Map<string, number>()
   let lookedAt = Number.NEGATIVE_INFINITY
 
-  async function look(hostId: string, now: number, isDead: boolean): Promise<void> {
+  async function look(hostId: string, now: number, isGivenUp: boolean): Promise<void> {
     const since = awaySince.get(hostId) ?? now
     awaySince.set(hostId, since)
-    if (!isDead && now - since < START_MS) return
+    if (!isGivenUp && now - since < START_MS) return
     for (const row of await waitingOn(db, hostId)) {
       if (row.state === 'starting') await failStart(services, row, AWAY)
       else await giveUp(services, row, AWAY)
     }
-    if (!isDead && now - since < config.sandboxHostLostMinutes * MINUTE_MS) return
+    if (!isGivenUp && now - since < config.sandboxHostLostMinutes * MINUTE_MS) return
     for (const sandbox of await copiedFrom(db, hostId)) await moveToCopy(services, sandbox)
-    const lost = await inTransaction(db, (tx) => loseSandboxes(tx, hostId, { paused: isDead }))
+    const lost = await inTransaction(db, (tx) => loseSandboxes(tx, hostId, { paused: isGivenUp }))
     if (lost > 0)
       log.error({ host: hostId, sandboxes: lost }, 'A host of sandboxes is lost; what ran on it ends')
   }
@@ -49,8 +49,8 @@ export function createLostHosts(services: Services): { pass(): Promise<void> } {
       for (const hostId of awaySince.keys())
         if (services.sandboxes.has(hostId) || !hosts.includes(hostId)) awaySince.delete(hostId)
       const away = hosts.filter((id) => id !== LOCAL_HOST && !services.sandboxes.has(id))
-      const dead = await deadHosts(db, away)
-      for (const hostId of away) await look(hostId, now, dead.has(hostId))
+      const ended = await givenUp(db, away)
+      for (const hostId of away) await look(hostId, now, ended.has(hostId))
     },
   }
 }
