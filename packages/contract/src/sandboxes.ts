@@ -119,7 +119,7 @@ export const sandboxFields = {
   idle_timeout: IdleTimeout.default(300).describe('Seconds; 0: never'),
   env: Environment.default({}),
   metadata: Metadata.default({}),
-  network: NetworkInput.optional().describe('Default: the internet, where the host has networks'),
+  network: NetworkInput.optional().describe('Default: the internet, where hosts have networks'),
 }
 
 export const sandboxes = {
@@ -127,7 +127,7 @@ export const sandboxes = {
     method: 'POST',
     path: '/sandboxes',
     summary: 'Start a sandbox',
-    description: `Starts an isolated Linux micro-VM for Python, Node.js and shell, which is running when this answers. It is paid by the second of running from the balance, and its next minute is held. USD an hour: ${prices}. After timeout seconds, idle_timeout seconds without use, or when the balance ends, it ends (persistent: pauses).`,
+    description: `Starts an isolated Linux micro-VM for Python, Node.js and shell, which is running when this answers. It is paid by the second from the balance; its next minute is held. USD an hour: ${prices}. After timeout seconds, idle_timeout seconds without use, or when the balance ends, it ends (persistent: pauses).`,
     access: 'sandbox',
     withoutAccount: 'buySandbox',
     rate: 'sandboxes',
@@ -299,7 +299,7 @@ export const sandboxes = {
     path: '/sandboxes/{id}/snapshots',
     summary: 'Snapshot a sandbox',
     description:
-      'Keeps a sandbox as a template, with its memory, files and programs, while it runs on. The id of the snapshot is the template of new sandboxes of the same tariff. An account can have 20.',
+      'Keeps memory, files and programs of a sandbox, which runs on. The id of the snapshot is a template for sandboxes of its tariff. An account can have 20.',
     effect: 'write',
     idempotent: false,
     input: z.strictObject({ ...sandbox, name: PlainText(60).optional() }),
@@ -317,7 +317,7 @@ export const sandboxes = {
     method: 'GET',
     path: '/sandbox-snapshots',
     summary: 'List snapshots of sandboxes',
-    description: 'Lists the snapshots of your sandboxes, newest first.',
+    description: 'Lists your snapshots of sandboxes, newest first.',
     access: 'sandbox',
     rate: 'default',
     effect: 'read',
@@ -331,7 +331,7 @@ export const sandboxes = {
     method: 'DELETE',
     path: '/sandbox-snapshots/{id}',
     summary: 'Delete a snapshot of a sandbox',
-    description: 'Deletes a snapshot of a sandbox. Sandboxes that were made from it live on.',
+    description: 'Deletes a snapshot. Sandboxes made from it live on.',
     access: 'sandbox',
     rate: 'default',
     resource: 'snapshot',

@@ -70,6 +70,7 @@ export async function receiveFile(
   if (!kind.name.test(name) || !kind.files.includes(file))
     throw new SandboxError('spec_invalid', `No artifact has a ${file}`)
   const part = partOf(kind, name)
+  await mkdir(kind.folder, { recursive: true, mode: kind.mode === 0o644 ? 0o755 : 0o700 })
   await mkdir(part, { recursive: true, mode: 0o700 })
   const path = join(part, file)
   const handle = await open(`${path}.part`, 'w', kind.mode)
