@@ -2,6 +2,7 @@ import { freemem, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
 import { hostAcceleration } from '@coinrack/compute/machine/host-acceleration.ts'
+import { sandboxRecipes } from '@coinrack/compute/sandbox/image/recipes.ts'
 import { createSandboxes, type Sandboxes } from '@coinrack/compute/sandbox/runtime.ts'
 import { sandboxTariffs } from '@coinrack/contract/sandbox-tariffs.ts'
 import type { ServiceUser } from '@coinrack/host/service-user.ts'
@@ -24,7 +25,7 @@ export interface HostWorld {
 /** Runs the sandboxes of this machine. Their images come from the service. */
 export async function openHost({ settings, user, clock, log, say }: HostWorld): Promise<Sandboxes> {
   const { dataFolder, cacheFolder } = settings
-  const images = createImageStore({ cacheFolder })
+  const images = createImageStore({ cacheFolder, recipes: sandboxRecipes })
   const { pool, ...machines } = settings
   const sandboxes = await createSandboxes({
     ...machines,

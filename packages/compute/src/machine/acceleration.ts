@@ -22,8 +22,8 @@ export interface ProbeOptions {
 }
 
 const TIME_LIMIT_SECONDS = 15
-/** Said by the initial RAM disk's first program: the kernel is up and user space runs. */
-const ALIVE = 'Loading, please wait...'
+/** Said by the kernel when all of it is up, and it begins the first program. */
+const ALIVE = 'Run /init as init process'
 
 /**
  * Decides how guests run here. A /dev/kvm that can be opened proves little (nested virtualization may hang), so a
@@ -77,7 +77,7 @@ export async function decide(facts: {
   }
 }
 
-/** Whether the image's kernel reaches user space with this accelerator within the time limit. */
+/** Whether the image's kernel comes up with this accelerator within the time limit. */
 export async function bootsWith(accelerator: Accelerator, { image, user }: ProbeOptions): Promise<boolean> {
   const enough = new AbortController()
   let isAlive = false

@@ -1,5 +1,4 @@
 import type { RunAs } from '@coinrack/host/as-user.ts'
-import { osImages } from '../images/catalog.ts'
 import type { ImageStore } from '../images/image-store.ts'
 import { findAcceleration, type Verdict } from './acceleration.ts'
 import { rightsFor } from './jail.ts'
@@ -16,8 +15,9 @@ export function hostAcceleration({ cacheFolder, images, user }: HostAcceleration
   let verdict: Promise<Verdict> | undefined
 
   const anyImage = async () => {
-    const ready = (await images.status()).find(({ state }) => state === 'ready')
-    return images.get(ready?.slug ?? osImages[0]!.slug)
+    const all = await images.status()
+    const wanted = all.find(({ state }) => state === 'ready') ?? all[0]!
+    return images.get(wanted.slug)
   }
   const probe = async (onProgress?: (line: string) => void) => {
     const prober = await rightsFor(user, 'kvm')

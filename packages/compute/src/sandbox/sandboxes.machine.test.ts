@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '@coinrack/host/run-command.ts'
@@ -9,81 +8,15 @@ import { withMonitor } from '../machine/monitor.ts'
 import { runTask, sandboxChannelSuite } from '../ports/suites/sandbox-channel.suite.ts'
 import { sandboxRuntimeSuite } from '../ports/suites/sandbox-runtime.suite.ts'
 import { makeSandboxSpec } from '../testing.ts'
-import { folderOf, groupsOf, makeSandboxes, processesIn, processesOf } from './testing.ts'
+import { folderOf, makeSandboxes, processesIn, processesOf } from './testing.ts'
+import { channelUnderTest, ready, runtimeUnderTest, size } from './testing-suites.ts'
 
 const LONG_MS = 5 * 60_000
 /** A second of processor time, as Linux counts it for programs. */
 const TICKS = 100
-const whole = makeSandboxes()
-const size = { vcpus: 0.25, memoryMb: 256, diskGb: 2 }
 
-/** With the saved machine that all of them begin as. */
-async function ready() {
-  const sandboxes = await whole
-  await sandboxes.keepTemplate('base', size)
-  return sandboxes
-}
-
-/** Where machines of sandboxes were, of those that are gone as well. */
-const folders = new Map<string, string>()
-
-sandboxRuntimeSuite('qemu', async () => {
-  const sandboxes = await ready()
-  const { dataFolder } = sandboxes
-  let current = sandboxes
-  const pidsOf = async (id: string) => {
-    const folder = await folderOf(dataFolder, id)
-    if (folder) folders.set(id, folder)
-    return folder ? processesIn(folder) : []
-  }
-  return {
-    runtime: sandboxes.runtime,
-    channel: sandboxes.channel,
-    newSpec: () => makeSandboxSpec(size),
-    pass: (ms) => sleep(ms),
-    async crash(id) {
-      for (const pid of await pidsOf(id)) process.kill(pid, 'SIGKILL')
-      await sleep(200)
-    },
-    async traces(id) {
-      const pids = await pidsOf(id)
-      const folder = folders.get(id) ?? join(dataFolder, 'sandbox-snapshots', id)
-      const groups = await groupsOf(folder.split('/').at(-1)!)
-      return [
-        ...pids.map((pid) => `process ${pid}`),
-        ...(existsSync(folder) ? [`folder ${folder}`] : []),
-        ...groups.map((group) => `group ${group}`),
-      ]
-    },
-    async damage(id) {
-      const file = await open(join((await folderOf(dataFolder, id))!, 'state'), 'r+')
-      await file.write(Buffer.from('damaged'), 0, 7, 1_000_000)
-      await file.close()
-    },
-    async restart() {
-      await current.close()
-      current = await makeSandboxes({ dataFolder })
-      return current
-    },
-    copiesPrograms: true,
-    close: () => current.close(),
-  }
-})
-
-sandboxChannelSuite('qemu', async () => {
-  const sandboxes = await makeSandboxes({ dataFolder: (await ready()).dataFolder })
-  const spec = makeSandboxSpec({ ...size, env: { FROM: 'spec' } })
-  await sandboxes.runtime.ensure(spec)
-  return {
-    channel: sandboxes.channel,
-    id: spec.id,
-    hasInside: true,
-    async close() {
-      await sandboxes.runtime.destroy(spec.id)
-      await sandboxes.close()
-    },
-  }
-})
+sandboxRuntimeSuite('qemu', () => runtimeUnderTest())
+sandboxChannelSuite('qemu', () => channelUnderTest())
 
 test('behavior: a clone that nobody uses does nothing', { timeout: LONG_MS }, async () => {
   const sandboxes = await makeSandboxes({ dataFolder: (await ready()).dataFolder })
