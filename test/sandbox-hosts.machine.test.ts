@@ -183,5 +183,8 @@ test('behavior: a host that is forgotten is let in no more; all that ran is paid
   await patiently(async () => expect(host.output()).toContain('it may have forgotten the host'))
   expect(existsSync(join(host.dataFolder, 'host', 'identity.json'))).toBe(true)
   await service.operator('host', 'open', 'local')
+  await host.stop()
+  expect(await machinesOf(host.dataFolder)).toEqual([])
+  await patiently(async () => expect(existsSync(`/proc/${host.pid()}`)).toBe(false), 5)
   await expectExactBill(customer, DEPOSIT, ids)
 })

@@ -8,6 +8,7 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { machinesOf } from './sandbox-traces.ts'
 
 const program = join(import.meta.dirname, '../../packages/sandbox-host/src/main.ts')
+const stopper = join(import.meta.dirname, '../../packages/server/src/process/stop.ts')
 const END_MS = 60_000
 
 /** A network between this computer and another one, which is a network namespace of its own. */
@@ -56,6 +57,8 @@ export interface RunningHost {
   kill(): Promise<void>
   /** As its power going off: nothing runs on. */
   cutPower(): Promise<void>
+  /** `npm run stop` there: ends the program and all that it left running. */
+  stop(): Promise<void>
   /** Ends all of it, and removes the folders. */
   remove(): Promise<void>
 }
@@ -113,9 +116,15 @@ export async function newSandboxHost({ namespace }: Cable): Promise<RunningHost>
       await host.kill()
       for (const { pid } of await machinesOf(dataFolder)) process.kill(pid, 'SIGKILL')
     },
+    async stop() {
+      await runCommand('nsenter', [`--net=/run/netns/${namespace}`, process.execPath, stopper], {
+        env,
+        timeoutMs: END_MS,
+      })
+    },
     async remove() {
       await shareTemplates(dataFolder)
-      await host.cutPower()
+      await host.stop()
       for (const folder of [dataFolder, cacheFolder]) await rm(folder, { recursive: true, force: true })
     },
   }

@@ -119,7 +119,7 @@ export const sandboxFields = {
   idle_timeout: IdleTimeout.default(300).describe('Seconds; 0: never'),
   env: Environment.default({}),
   metadata: Metadata.default({}),
-  network: NetworkInput.optional().describe('Default: the internet, where hosts have networks'),
+  network: NetworkInput.optional().describe('Default: the internet, if hosts have networks'),
 }
 
 export const sandboxes = {
@@ -299,7 +299,7 @@ export const sandboxes = {
     path: '/sandboxes/{id}/snapshots',
     summary: 'Snapshot a sandbox',
     description:
-      'Keeps memory, files and programs of a sandbox, which runs on. The id of the snapshot is a template for sandboxes of its tariff. An account can have 20.',
+      'Keeps memory, files and programs of a sandbox, which runs on. Its id is a template for sandboxes of the same tariff. An account can have 20.',
     effect: 'write',
     idempotent: false,
     input: z.strictObject({ ...sandbox, name: PlainText(60).optional() }),
@@ -331,7 +331,7 @@ export const sandboxes = {
     method: 'DELETE',
     path: '/sandbox-snapshots/{id}',
     summary: 'Delete a snapshot of a sandbox',
-    description: 'Deletes a snapshot. Sandboxes made from it live on.',
+    description: 'Deletes a sandbox snapshot. Sandboxes made from it live on.',
     access: 'sandbox',
     rate: 'default',
     resource: 'snapshot',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { arch, hostname } from 'node:os'
 import { dirname, join } from 'node:path'
-import { lockFile } from '@coinrack/host/file-lock.ts'
+import { type FileLock, lockFile } from '@coinrack/host/file-lock.ts'
 import { decodeJoinToken } from '@coinrack/host/join-token.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { keepReady, openHost } from './host.ts'
@@ -20,7 +20,7 @@ npm run host                   run as a host of the service that was joined`
 
 const say = (line: string) => console.log(line)
 const clock = { now: () => new Date() }
-const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'))
 
 async function main([command, text, ...more]: string[]): Promise<void> {
   const settings = readSettings(process.env)
@@ -31,8 +31,7 @@ async function main([command, text, ...more]: string[]): Promise<void> {
     throw new JoinError('A sandbox host makes users, networks and groups: run it as root')
   await mkdir(dataFolder, { recursive: true, mode: 0o711 })
   await chmod(dataFolder, 0o711)
-  const { lock } = await lockFile(join(dataFolder, 'host', 'host.pid'))
-  if (!lock) throw new JoinError(`Another host runs on ${dataFolder}\n  Set COINRACK_DATA to another folder.`)
+  const locks = await lockAll(dataFolder)
 
   if (command === 'join') await joinBy(text, file)
   const identity = await readIdentity(file)
@@ -58,11 +57,25 @@ async function main([command, text, ...more]: string[]): Promise<void> {
     endReady()
     connections.close()
     await sandboxes.close()
-    await lock.release()
+    for (const lock of locks) await lock.release()
     say('Ended. The sandboxes go on; they are reached again when the host runs.')
     process.exit(0)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end())
+}
+
+/** As the service of a data folder does, so that there is one program on it, and `npm run stop` ends it. */
+async function lockAll(dataFolder: string): Promise<FileLock[]> {
+  const locks: FileLock[] = []
+  for (const file of ['run/locks/machines.pid', 'run/services/host.pid']) {
+    const { lock } = await lockFile(join(dataFolder, file))
+    if (!lock)
+      throw new JoinError(
+        `A service, or another host, runs on ${dataFolder}\n  End it with npm run stop, or set COINRACK_DATA to another folder.`,
+      )
+    locks.push(lock)
+  }
+  return locks
 }
 
 async function joinBy(text: string | undefined, file: string): Promise<void> {

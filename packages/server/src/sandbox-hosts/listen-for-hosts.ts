@@ -5,6 +5,7 @@ import { reachSandboxHost, type SandboxHostLink } from '@coinrack/compute/remote
 import { HOST_PROTOCOL, JOIN_PROTOCOL } from '@coinrack/host/join-token.ts'
 import { EVERYTHING } from '../platform/everything.ts'
 import type { Services } from '../platform/services.ts'
+import { version } from '../platform/version.ts'
 import { acceptJoin, JoinRefusedError, JoinRequest } from './accept-join.ts'
 import type { Authority } from './authority.ts'
 import { type Admitted, admit, MEMBERSHIP, stillAdmitted, useCertificate } from './membership-store.ts'
@@ -120,9 +121,19 @@ export async function listenForHosts(
       if (sandboxes.get(id) === reached) sandboxes.delete(id)
       log.warn({ host: id }, 'A sandbox host is not connected any more')
     })
-    link.control
-      .setServices([...addresses])
-      .catch((error) => log.warn({ err: error, host: id }, 'A host was not told where the service is'))
+    void greet(id, link).catch((error) =>
+      log.warn({ err: error, host: id }, 'A host was not told where the service is'),
+    )
+  }
+
+  async function greet(id: string, { control }: SandboxHostLink): Promise<void> {
+    const about = await control.about()
+    if (about.version !== version)
+      log.warn(
+        { host: id, there: about.version, here: version },
+        'A host runs another version than the service',
+      )
+    await control.setServices([...addresses])
   }
 
   /** Cuts those that were forgotten, and renews certificates. */
