@@ -53,7 +53,7 @@ const Size = z.coerce.number().int().nonnegative()
 
 /**
  * The ports of a host at the other end of a connection. All of them throw SandboxError: `host_unreachable` when the
- * connection is over, and `guest_failed` when an answer is none, too large or too late, whatever the host sends.
+ * connection is over or there is no answer in time, and `guest_failed` when an answer is none, or too large.
  * @param pingMs how often the host is asked for a sign of life
  */
 export function reachSandboxHost(socket: Duplex, { pingMs = PING_MS } = {}): SandboxHostLink {
@@ -144,7 +144,7 @@ function createAsker(session: ClientHttp2Session) {
   const failureOf = (error: unknown, isLate: boolean): SandboxError => {
     if (error instanceof SandboxError) return error
     if (session.destroyed || session.closed) return unreachable(error)
-    return isLate ? nonsense('no answer in time', error) : nonsense('an answer that is none', error)
+    return isLate ? unreachable(error) : nonsense('an answer that is none', error)
   }
 
   /** Gives a stream up after so long; told whether it was. */

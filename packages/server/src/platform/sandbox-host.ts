@@ -48,9 +48,13 @@ export function sandboxHostOf(
   demandSandboxes(services)
   const host = services.sandboxes.get(host_id)
   if (host) return host
-  throw new OperationError(
+  throw hostAway()
+}
+
+/** The answer while a host cannot be reached. */
+export const hostAway = () =>
+  new OperationError(
     'sandboxes_unavailable',
     'The host of this sandbox cannot be reached at the moment; the time is not charged',
     { retryAfter: BACK_S },
   )
-}

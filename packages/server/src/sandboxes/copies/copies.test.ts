@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
 import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import { startTestService, type TestService } from '../../process/testing.ts'
 import { type Buyer, buyerOf, joinHost } from '../life/testing.ts'
+import { copyArtifact } from './copy-artifact.ts'
 import { createPausedMover } from './move-paused.ts'
 
 const MINUTE_MS = 60_000
@@ -193,4 +195,21 @@ test('behavior: a copy from before the last run is not used', async () => {
   await look()
   expect(await on(other(host)).runtime.snapshots()).toEqual([])
   expect((await buyer.post(`/sandboxes/${id}/resume`)).body).toMatchObject({ state: 'running' })
+})
+
+test('behavior: a copy that stands still, at either end, is given up, and can be made again', async () => {
+  const id = await buyer.sandbox()
+  const { services } = service
+  const giver = services.sandboxes.get(await hostOf(id))!.artifacts
+  const taker = services.sandboxes.get(other(await hostOf(id)))!.artifacts
+  const artifact = await giver.describe(`snapshot:${await snapshotOf(id)}`)
+  const silent = { read: async () => new Readable({ read() {} }) }
+  const deaf = { ...taker, write: () => new Promise<void>(() => {}) }
+  for (const copying of [
+    copyArtifact(artifact, silent, taker, { stillMs: 100 }),
+    copyArtifact(artifact, giver, deaf, { stillMs: 100 }),
+  ])
+    await expect(copying).rejects.toMatchObject({ code: 'guest_failed' })
+  await Promise.all([copyArtifact(artifact, giver, taker), copyArtifact(artifact, giver, taker)])
+  expect(await taker.list()).toContain(artifact.id)
 })

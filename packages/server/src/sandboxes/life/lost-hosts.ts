@@ -16,9 +16,9 @@ const AWAY = 'Its host cannot be reached'
 
 /**
  * Gives up what hosts that are away were about to do, and ends the sandboxes that ran on one that is away for longer
- * than the operator says. Nobody pays for the time that a host was away. Paused ones that have a copy on another host go on from it when they are resumed; the others wait, as it may
- * come back, until the operator gives it up.
- * It counts from when this process first missed the host, so that none is lost because the service was down.
+ * than the operator says. Nobody pays for the time that a host was away. Paused ones that have a copy on another host go
+ * on from it when they are resumed; the others wait, as the host may come back, until the operator gives it up. It counts
+ * from when this process first missed the host, so that none is lost because the service was down.
  */
 export function createLostHosts(services: Services): { pass(): Promise<void> } {
   const { db, clock, config, log } = services

@@ -6,10 +6,12 @@ import type { Services } from '../../platform/services.ts'
 export type Observed = ReadonlyMap<string, ReadonlyMap<string, SandboxObservation>>
 
 /** A host that takes longer does without this look. */
-const ANSWER_MS = 5_000
+const ANSWER_MS = 2_000
 
 interface Look {
   begun: number
+  /** Whether it was said that the host is late. */
+  isTold: boolean
   answer: Promise<ReadonlyMap<string, SandboxObservation>>
 }
 
@@ -25,10 +27,12 @@ export async function observeHosts({
   const hosts = [...sandboxes]
   await Promise.all(
     hosts.map(async ([id, host]) => {
+      const asked = look(host)
       try {
-        observed.set(id, await withinLimit(look(host)))
+        observed.set(id, await withinLimit(asked))
       } catch (error) {
-        log.error({ err: error, host: id }, 'A host did not say which sandboxes it has')
+        if (!asked.isTold) log.error({ err: error, host: id }, 'A host did not say which sandboxes it has')
+        asked.isTold = true
       }
     }),
   )
@@ -39,7 +43,7 @@ function look(host: SandboxHost): Look {
   const known = looks.get(host)
   if (known) return known
   const answer = host.runtime.observe().finally(() => looks.delete(host))
-  const look = { begun: performance.now(), answer }
+  const look = { begun: performance.now(), isTold: false, answer }
   looks.set(host, look)
   return look
 }

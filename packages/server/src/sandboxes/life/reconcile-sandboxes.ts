@@ -16,9 +16,10 @@ import { stepSandbox } from './step-sandbox.ts'
 
 /** How often all that run are compared with what the runtime has. */
 const LOOK_MS = 30_000
+/** On each host. */
 const AT_ONCE = 8
 
-type Placed = Pick<SandboxRow, 'id' | 'host_id'>
+type Placed = Pick<SandboxRow, 'id' | 'host_id'> & Partial<Pick<SandboxRow, 'wanted'>>
 
 const isPaused = ({ state }: SandboxObservation) => state === 'paused'
 
@@ -39,23 +40,30 @@ export interface SandboxReconciler {
 export function createSandboxReconciler(services: Services): SandboxReconciler {
   const { db, clock, log } = services
   const busy = new Map<string, Promise<void>>()
+  const busyOn = new Map<string, number>()
+  const strays = new Map<string, Promise<void>>()
   const snapshots = createSnapshotMaker(services)
   const lost = createLostHosts(services)
   const notes = createHostNotes(services)
   const tally = createTally()
   let lookedAt = Number.NEGATIVE_INFINITY
 
-  function begin({ id, host_id }: Placed, seen: Observed) {
-    if (busy.has(id) || busy.size >= AT_ONCE) return
-    // A host that did not answer is not asked for more.
-    if (!seen.has(host_id) && services.sandboxes.has(host_id)) return
+  function begin({ id, host_id, wanted }: Placed, seen: Observed) {
+    const onHost = busyOn.get(host_id) ?? 0
+    if (busy.has(id) || onHost >= AT_ONCE) return
+    // A host that did not answer is not asked for more, but what is wanted ended ends.
+    if (!seen.has(host_id) && services.sandboxes.has(host_id) && wanted !== 'ended') return
+    busyOn.set(host_id, onHost + 1)
     const work = stepSandbox(services, id, seen)
       .then(tally.done)
       .catch((error) => {
         tally.failed()
         log.error({ err: error, sandbox: id }, 'Reconciling a sandbox failed')
       })
-      .finally(() => busy.delete(id))
+      .finally(() => {
+        busy.delete(id)
+        busyOn.set(host_id, busyOn.get(host_id)! - 1)
+      })
     busy.set(id, work)
   }
 
@@ -70,7 +78,7 @@ export function createSandboxReconciler(services: Services): SandboxReconciler {
     const there = await sandboxesThere(db)
     const known = new Set(there.map(({ id, host_id }) => `${host_id} ${id}`))
     for (const [hostId, onHost] of seen)
-      await destroyStray(
+      lookForStrays(
         hostId,
         [...onHost.keys()].filter((id) => !known.has(`${hostId} ${id}`)),
       )
@@ -79,6 +87,15 @@ export function createSandboxReconciler(services: Services): SandboxReconciler {
       return onHost !== undefined && onHost.get(id)?.state !== state
     }
     return [...ended, ...there.filter(differs)]
+  }
+
+  /** A host that takes its time for it holds up nothing else. */
+  function lookForStrays(hostId: string, ids: readonly string[]): void {
+    if (ids.length === 0 || strays.has(hostId)) return
+    const work = destroyStray(hostId, ids)
+      .catch((error) => log.warn({ err: error, host: hostId }, 'Strays on a host were not destroyed'))
+      .finally(() => strays.delete(hostId))
+    strays.set(hostId, work)
   }
 
   async function destroyStray(hostId: string, ids: readonly string[]): Promise<void> {
@@ -105,7 +122,7 @@ export function createSandboxReconciler(services: Services): SandboxReconciler {
       return tally.report(all.length, isIdle)
     },
     async idle() {
-      await Promise.all([...busy.values(), snapshots.idle()])
+      await Promise.all([...busy.values(), ...strays.values(), snapshots.idle()])
     },
   }
 }

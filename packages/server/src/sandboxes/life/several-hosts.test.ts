@@ -173,3 +173,34 @@ test('behavior: a host that never answers delays nothing on the others', async (
   const other = await buyer.sandbox()
   expect(await hostOf(other)).toBe(await hostOf(id))
 })
+
+test('behavior: a host that destroys nothing, and says that all of it runs, is paid for nothing after the end', async () => {
+  const id = await buyer.sandbox({ timeout: 86_400, idle_timeout: 0 })
+  const host = on(await hostOf(id))
+  const destroy = host.runtime.destroy
+  host.runtime.destroy = async () => {
+    throw new SandboxError('guest_failed', 'I will not')
+  }
+  service.clock.advance(10 * MINUTE_MS)
+  expect((await buyer.kill(id)).body).toMatchObject({ state: 'ended', reason: 'asked' })
+  const { charged } = await buyer.row(id)
+  expect(charged).toBe(MICRO / 6n)
+  for (let looks = 0; looks < 5; looks++) await look()
+  expect(host.runtime.sandboxes.has(id)).toBe(true)
+  expect((await buyer.row(id)).charged).toBe(charged)
+  expect(await buyer.balance()).toMatchObject({ held: '0.00' })
+  host.runtime.destroy = destroy
+  await look()
+  expect(host.runtime.sandboxes.has(id)).toBe(false)
+})
+
+test('behavior: one on a host that never answers ends when its owner says so', async () => {
+  const id = await buyer.sandbox({ timeout: 86_400, idle_timeout: 0 })
+  const { runtime } = on(await hostOf(id))
+  const { observe, destroy } = runtime
+  runtime.observe = () => new Promise(() => {})
+  runtime.destroy = () => new Promise(() => {})
+  expect((await buyer.kill(id)).body).toMatchObject({ state: 'ended' })
+  expect((await buyer.post(`/sandboxes/${id}/exec`, { command: 'true' })).status).toBe(409)
+  Object.assign(runtime, { observe, destroy })
+})

@@ -27,6 +27,8 @@ type OnHost = ReadonlyMap<string, SandboxObservation>
 
 /** After so many failures of one thing it is given up. */
 const MOST_ATTEMPTS = 3
+/** How long the end of a sandbox waits for another computer. */
+const PATIENCE_MS = 5_000
 
 export const DAMAGED = 'What was kept of it cannot be read'
 export const NO_NETWORK = 'Sandboxes on this host cannot have that network'
@@ -56,8 +58,9 @@ export async function stepSandbox(services: Services, id: string, seen?: Observe
   try {
     return await step(services, id, seen)
   } catch (error) {
-    if (!(error instanceof SandboxError) || error.code !== 'host_unreachable') throw error
-    services.log.warn({ err: error, sandbox: id }, 'The host of a sandbox was lost on the way')
+    // What concerns the sandbox was met on the way: this is about its host.
+    if (!(error instanceof SandboxError)) throw error
+    services.log.warn({ err: error, sandbox: id }, 'The host of a sandbox did not do what it was asked')
     return 'nothing'
   }
 }
@@ -68,7 +71,7 @@ async function step(services: Services, id: string, seen: Observed | undefined):
   if (!runtime) return stepWithoutHost(services, row)
   // Whether a new sandbox exists already makes no difference: it is made once.
   const isNew = row.state === 'starting' && row.wanted !== 'ended'
-  const observed = seen?.get(row.host_id) ?? (isNew ? new Map() : await runtime.observe())
+  const observed = seen?.get(row.host_id) ?? (isNew ? new Map() : await observeFor(row, runtime))
   const there = observed.get(id) ?? (await keptElsewhere(services, row))
   const next = planSandbox(row, there)
   if (next === 'nothing') return next
@@ -76,6 +79,12 @@ async function step(services: Services, id: string, seen: Observed | undefined):
   await take(services, row, runtime, next, observed)
   await announce(services.db, id)
   return next
+}
+
+/** To end a sandbox nobody waits for another computer: what it does not say now is not paid. */
+async function observeFor({ wanted, host_id }: SandboxRow, runtime: SandboxRuntime): Promise<OnHost> {
+  if (wanted !== 'ended' || host_id === LOCAL_HOST) return runtime.observe()
+  return inTime(runtime.observe(), new Map())
 }
 
 /** One that was moved while it was paused is not there, but all that it goes on from is. */
@@ -193,13 +202,20 @@ async function record(
   })
 }
 
-/** Charges what it ran, removes all that is left of it, and charges what it ran until then. */
+/**
+ * Charges what it ran, removes all that is left of it, and charges what it ran until then. Another computer than this one is
+ * not believed about the time after the end: what it does not destroy is charged no longer, and destroyed as a stray.
+ */
 async function end(
   services: Services,
   row: SandboxRow,
   runtime: SandboxRuntime,
   seen: OnHost,
 ): Promise<void> {
+  if (row.host_id !== LOCAL_HOST) {
+    await writeEnd(services, row, seen)
+    return void (await inTime(runtime.destroy(row.id), undefined))
+  }
   // Written down first: once it is gone its run time cannot be known.
   if (row.state === 'running')
     await inTransaction(services.db, (tx) =>
@@ -209,6 +225,13 @@ async function end(
   const last = new Map<string, { ranMs: number }>(seen)
   if (ranMs !== undefined) last.set(row.id, { ranMs })
   await writeEnd(services, row, last)
+}
+
+/** What a host answers, or the other value when it fails or takes too long. */
+async function inTime<T, O>(answer: Promise<T>, otherwise: O): Promise<T | O> {
+  const late = Promise.withResolvers<O>()
+  const timer = setTimeout(() => late.resolve(otherwise), PATIENCE_MS)
+  return Promise.race([answer.catch(() => otherwise), late.promise]).finally(() => clearTimeout(timer))
 }
 
 /** Tries what leaves the sandbox as it was when it fails; given up, it is no longer wanted, and its owner is told why. */

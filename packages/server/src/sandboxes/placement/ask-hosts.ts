@@ -1,6 +1,7 @@
+import { SandboxError } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import type { SandboxHostFacts } from '../../platform/host-facts.ts'
 import { LOCAL_HOST } from '../../platform/machine-host.ts'
-import { demandSandboxes, type SandboxHost, sandboxHostOf } from '../../platform/sandbox-host.ts'
+import { demandSandboxes, hostAway, type SandboxHost, sandboxHostOf } from '../../platform/sandbox-host.ts'
 import type { Services } from '../../platform/services.ts'
 
 type Known = Pick<Services, 'sandboxes' | 'config' | 'log'>
@@ -32,13 +33,15 @@ export async function askHosts(services: Known): Promise<SandboxHostFacts[]> {
   await Promise.race([Promise.all(answers), after(PATIENCE_MS)])
   if (found.length === 0)
     await Promise.race([Promise.all(answers), untilFirst(answers, () => found.length > 0)])
-  if (found.length === 0) throw failure
+  if (found.length === 0) throw failure instanceof SandboxError ? hostAway() : failure
   return found.slice().sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 /** Asks one host the same. @throws OperationError `sandboxes_unavailable` */
 export const askHost = (services: Known, hostId: string): Promise<SandboxHostFacts> =>
-  ask(hostId, sandboxHostOf(services, { host_id: hostId }))
+  ask(hostId, sandboxHostOf(services, { host_id: hostId })).catch((error) => {
+    throw error instanceof SandboxError ? hostAway() : error
+  })
 
 function ask(id: string, host: SandboxHost): Promise<SandboxHostFacts> {
   if (id === LOCAL_HOST) return look(id, host)

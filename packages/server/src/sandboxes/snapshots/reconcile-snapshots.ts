@@ -22,27 +22,31 @@ export function createSnapshotMaker(services: Services): {
 } {
   const { db, log, clock } = services
   const busy = new Map<string, Promise<void>>()
+  const looking = new Map<string, Promise<void>>()
   let lookedAt = Number.NEGATIVE_INFINITY
 
   /** What hosts keep and no snapshot needs: of one that was deleted while its host was away, for instance. */
-  async function removeStray(): Promise<void> {
+  function removeStray(): void {
     const now = clock.now().getTime()
     if (now - lookedAt < LOOK_MS) return
     lookedAt = now
     for (const [hostId, { runtime }] of services.sandboxes) {
+      if (looking.has(hostId)) continue
       const look = async () => {
         const ids = (await runtime.snapshots()).map(({ id }) => id)
         for (const id of await straySnapshotsOn(db, hostId, ids)) await runtime.removeSnapshot(id)
       }
-      await look().catch((error) =>
-        log.warn({ err: error, host: hostId }, 'Snapshots could not be looked through'),
-      )
+      // A host that takes its time holds up nothing else.
+      const work = look()
+        .catch((error) => log.warn({ err: error, host: hostId }, 'Snapshots could not be looked through'))
+        .finally(() => looking.delete(hostId))
+      looking.set(hostId, work)
     }
   }
 
   return {
     async pass() {
-      await removeStray()
+      removeStray()
       for (const row of await snapshotsInWork(db)) {
         if (busy.has(row.id)) continue
         const work = stepSnapshot(services, row)
@@ -52,7 +56,7 @@ export function createSnapshotMaker(services: Services): {
       }
     },
     async idle() {
-      await Promise.all(busy.values())
+      await Promise.all([...busy.values(), ...looking.values()])
     },
     isBusy: () => busy.size > 0,
   }
