@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatUsd } from '@coinrack/contract/wire.ts'
+import { minedReceipt } from '@coinrack/server/chain/mined-receipt.ts'
 import { startTestChains, testWallet } from '@coinrack/server/chain/testing.ts'
 import { type Customer, paymentsWorld } from '@coinrack/server/payments/testing.ts'
 import { type Address, concat, type Hex, keccak256, numberToHex, pad, parseAbiItem } from 'viem'
@@ -17,8 +18,6 @@ const STEPS = 24
 /** Enough for all promises of the chain, and for the blocks that are read once more. */
 const HEAL_BLOCKS = 90
 const HEALED_MS = 60_000
-/** The node mines what it is sent at once. */
-const MINED_MS = 20_000
 const junk = 'test test test test test test test test test test test junk'
 const fees = {
   type: 'eip1559',
@@ -58,7 +57,7 @@ export async function openHistories() {
     mnemonicToAccount(junk, { addressIndex: index + 2 }),
   )
   const hash = await client.sendTransaction({ data: payerCode(usdc), chain: null })
-  const payer = (await client.waitForTransactionReceipt({ hash })).contractAddress!
+  const payer = (await minedReceipt(client, hash)).contractAddress!
   await wallet.pay('USDC', payer, 10n ** 14n)
 
   let customers: { customer: Customer; address: Address; invoice: string; amount: bigint }[] = []
@@ -116,7 +115,7 @@ export async function openHistories() {
     const data = concat(payments.flatMap(({ to, amount }) => [pad(to), numberToHex(amount, { size: 32 })]))
     const raw = await account.signTransaction({ ...fees, chainId: settings.chainId, nonce, to: payer, data })
     const hash = await client.sendRawTransaction({ serializedTransaction: raw })
-    await client.waitForTransactionReceipt({ hash, timeout: MINED_MS })
+    await minedReceipt(client, hash)
     sent.push({ raw, from: account.address })
   }
 

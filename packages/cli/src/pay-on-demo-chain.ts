@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createPublicClient, createWalletClient, erc20Abi, type Hex, http, parseGwei } from 'viem'
+import {
+  createPublicClient,
+  createWalletClient,
+  erc20Abi,
+  type Hex,
+  http,
+  type PublicClient,
+  parseGwei,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
 /** The answer of `GET /demo`: the local chains, and a key that holds plenty of every test token. */
@@ -9,6 +17,7 @@ export interface DemoMoney {
 }
 
 const POLLING_MS = 100
+const MINED_MS = 60_000
 /** Always the same: a second transaction with the nonce of another can then never replace it, and is refused. */
 const FEES = { maxFeePerGas: parseGwei('100'), maxPriorityFeePerGas: parseGwei('1') }
 const MOST_ATTEMPTS = 50
@@ -46,10 +55,21 @@ export async function payOnDemoChain(
       ...FEES,
     }),
   )
-  const node = createPublicClient({ transport, pollingInterval: POLLING_MS })
-  const { status } = await node.waitForTransactionReceipt({ hash })
-  if (status !== 'success') throw new Error(`The transfer ${hash} was reverted`)
+  if ((await statusOf(createPublicClient({ transport }), hash)) !== 'success')
+    throw new Error(`The transfer ${hash} was reverted`)
   return hash
+}
+
+/** It is asked for until it is there: a chain that mines for transactions alone makes no later block that announces it. */
+async function statusOf(node: Pick<PublicClient, 'getTransactionReceipt'>, hash: Hex) {
+  for (let waited = 0; waited < MINED_MS; waited += POLLING_MS) {
+    const receipt = await node.getTransactionReceipt({ hash }).catch((error: Error) => {
+      if (error.name !== 'TransactionReceiptNotFoundError') throw error
+    })
+    if (receipt) return receipt.status
+    await sleep(POLLING_MS)
+  }
+  throw new Error(`The transfer ${hash} is in no block after ${MINED_MS / 1000} seconds`)
 }
 
 /** All runs of a demo share one key: if two take the same nonce, the node refuses one, which then takes the next. */

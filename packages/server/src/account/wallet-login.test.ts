@@ -4,6 +4,7 @@ import { createSiweMessage, parseSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DemoChains } from '../chain/demo-chains.ts'
 import { OwnedWallet } from '../chain/generated/contracts.ts'
+import { minedReceipt } from '../chain/mined-receipt.ts'
 import { startTestChains, testWallet } from '../chain/testing.ts'
 import { viemChain } from '../chain/viem-chain.ts'
 import { startTestService, type TestService } from '../process/testing.ts'
@@ -25,7 +26,7 @@ beforeAll(async () => {
     data: encodeDeployData({ ...OwnedWallet, args: [owner.address] }),
     chain: null,
   })
-  contract = (await deployer.client.waitForTransactionReceipt({ hash })).contractAddress!
+  contract = (await minedReceipt(deployer.client, hash)).contractAddress!
 })
 afterAll(async () => {
   await service?.close()

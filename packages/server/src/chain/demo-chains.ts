@@ -11,6 +11,7 @@ import {
 } from './deterministic-deployer.ts'
 import { forwarderFactoryCode } from './forwarder-factory.ts'
 import { TestPYUSD, TestUSDC, TestUSDT } from './generated/contracts.ts'
+import { minedReceipt } from './mined-receipt.ts'
 
 /** The first well-known development account (`test test ... junk`), which holds all tokens; its key is public. */
 const faucet: Address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -134,7 +135,7 @@ async function deployMissing(rpcUrl: string, chainId: number): Promise<void> {
       method: 'eth_sendTransaction' as never,
       params: [{ from: faucet, to, data }] as never,
     })
-    const { status } = await client.waitForTransactionReceipt({ hash })
+    const { status } = await minedReceipt(client, hash)
     if (status !== 'success') throw new Error(`Deploying on demo chain ${chainId} failed in ${hash}`)
   }
 }

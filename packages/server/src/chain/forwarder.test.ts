@@ -7,6 +7,7 @@ import type { DemoChains } from './demo-chains.ts'
 import { depositAddress, depositSalt } from './deposit-address.ts'
 import { forwarderFactoryAddress } from './forwarder-factory.ts'
 import { ForwarderFactory, HostileToken } from './generated/contracts.ts'
+import { minedReceipt } from './mined-receipt.ts'
 import { startTestChains, testWallet } from './testing.ts'
 
 /*
@@ -57,7 +58,7 @@ beforeAll(async () => {
   factory = forwarderFactoryAddress(chain.treasury)
   wallet = testWallet(chain, demo.demo.faucet_key)
   const hash = await wallet.client.sendTransaction({ data: HostileToken.bytecode, chain: null })
-  hostile = (await wallet.client.waitForTransactionReceipt({ hash })).contractAddress!
+  hostile = (await minedReceipt(wallet.client, hash)).contractAddress!
 })
 afterAll(() => demo.stop())
 
@@ -93,7 +94,7 @@ const flushData = (items: Item[]) =>
 /** @returns undefined when it reverts, else the forwarders and tokens that failed */
 async function flush(items: Item[], gas: bigint): Promise<string[] | undefined> {
   const hash = await wallet.client.sendTransaction({ to: factory, data: flushData(items), gas, chain: null })
-  const { status, logs } = await wallet.client.waitForTransactionReceipt({ hash })
+  const { status, logs } = await minedReceipt(wallet.client, hash)
   if (status !== 'success') return undefined
   return parseEventLogs({ ...ForwarderFactory, eventName: 'FlushFailed', logs }).map(({ args }) =>
     nameOf({ owner: args.forwarder, token: args.token }),

@@ -2,8 +2,8 @@ import pLimit from 'p-limit'
 import { createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { DemoBody } from './demo-chains.ts'
+import { minedReceipt } from './mined-receipt.ts'
 
-const POLLING_MS = 50
 /** Two transactions sent at once would take the same nonce, and the node would refuse one. */
 const oneAtATime = pLimit(1)
 
@@ -28,8 +28,8 @@ export async function payFromFaucet(
       args: [to.address as Hex, BigInt(to.amount_atomic)],
     }),
   )
-  const node = createPublicClient({ transport, pollingInterval: POLLING_MS })
-  const { status } = await node.waitForTransactionReceipt({ hash })
+  const node = createPublicClient({ transport })
+  const { status } = await minedReceipt(node, hash)
   if (status !== 'success') throw new Error(`The payment from the faucet failed in ${hash}`)
   return hash
 }

@@ -7,6 +7,7 @@ import { NodeLagsError } from './chain-port.ts'
 import type { ChainSettings } from './chain-settings.ts'
 import type { DemoChains } from './demo-chains.ts'
 import { TestUSDC } from './generated/contracts.ts'
+import { minedReceipt } from './mined-receipt.ts'
 import { rpcNode } from './rpc-node.ts'
 import { startTestChains, testWallet } from './testing.ts'
 
@@ -71,7 +72,7 @@ test('behavior: a token of the same symbol that is not accepted is not there', a
     args: [wallet.client.account.address, 1000n],
     chain: null,
   })
-  const { contractAddress } = await wallet.client.waitForTransactionReceipt({ hash })
+  const { contractAddress } = await minedReceipt(wallet.client, hash)
   const abi = parseAbi(['function transfer(address to, uint256 value)'])
   const fake = await wallet.send({
     to: contractAddress!,
@@ -90,7 +91,7 @@ test('behavior: a reverted transaction has moved nothing', async () => {
     gas: 100_000n,
     chain: null,
   })
-  await wallet.client.waitForTransactionReceipt({ hash })
+  await minedReceipt(wallet.client, hash)
   expect(await nodeOf().receipt(hash)).toMatchObject({ succeeded: false, transfers: [] })
 })
 

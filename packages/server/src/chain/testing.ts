@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Address,
   createWalletClient,
@@ -17,6 +16,7 @@ import type { ChainSettings, TokenSymbol } from './chain-settings.ts'
 import { type DemoChains, startDemoChains, stopDemoChains } from './demo-chains.ts'
 import { deterministicDeployment } from './deterministic-deployer.ts'
 import { forwarderFactoryAddress, forwarderFactoryCode } from './forwarder-factory.ts'
+import { minedReceipt } from './mined-receipt.ts'
 
 const POLLING_MS = 20
 
@@ -48,14 +48,6 @@ export function testWallet(chain: ChainSettings, key: DemoChains['demo']['faucet
     transport: http(chain.rpcUrls[0]),
     pollingInterval: POLLING_MS,
   }).extend(publicActions)
-  /** Polls for the receipt: a chain that mines only for transactions makes no later block that would signal it. */
-  async function statusOf(hash: Hash): Promise<'success' | 'reverted'> {
-    for (;;) {
-      const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined)
-      if (receipt) return receipt.status
-      await sleep(POLLING_MS)
-    }
-  }
   const addressOf = (symbol: TokenSymbol) => chain.tokens.find((known) => known.symbol === symbol)!.address
 
   return {
@@ -63,7 +55,7 @@ export function testWallet(chain: ChainSettings, key: DemoChains['demo']['faucet
     /** Sends a transaction, waits for its block and returns its hash; throws when it reverts. */
     async send(transaction: { to: Address; data?: `0x${string}`; value?: bigint }): Promise<Hash> {
       const hash = await client.sendTransaction({ ...transaction, chain: null })
-      const status = await statusOf(hash)
+      const { status } = await minedReceipt(client, hash)
       if (status !== 'success') throw new Error(`Transaction ${hash} reverted`)
       return hash
     },

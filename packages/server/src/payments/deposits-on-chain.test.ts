@@ -15,6 +15,7 @@ import type { DemoChains } from '../chain/demo-chains.ts'
 import { deterministicAddress, deterministicDeployment } from '../chain/deterministic-deployer.ts'
 import { forwarderFactoryCode } from '../chain/forwarder-factory.ts'
 import { ForwarderFactory, TestUSDT } from '../chain/generated/contracts.ts'
+import { minedReceipt } from '../chain/mined-receipt.ts'
 import { startTestChains, testWallet } from '../chain/testing.ts'
 import { type Customer, type PaymentsWorld, paymentsWorld, usd } from './testing.ts'
 import { depositWatcher } from './watch-deposits.ts'
@@ -215,7 +216,7 @@ describe('a reorganisation of a real node', () => {
     ])
     const [look] = looks()
     const hash = await wallet.client.sendRawTransaction({ serializedTransaction: batch })
-    await wallet.client.waitForTransactionReceipt({ hash })
+    await minedReceipt(wallet.client, hash)
     for (let round = 0; round < rounds; round++) await look!()
     const logs = async () =>
       [...(await world.deposits(customer.accountId)), ...(await world.deposits(other.accountId))].map(

@@ -7,6 +7,7 @@ import type { ChainSettings } from '../../chain/chain-settings.ts'
 import type { DemoChains } from '../../chain/demo-chains.ts'
 import { forwarderFactoryAddress } from '../../chain/forwarder-factory.ts'
 import { TestUSDC } from '../../chain/generated/contracts.ts'
+import { minedReceipt } from '../../chain/mined-receipt.ts'
 import { startTestChains, testWallet } from '../../chain/testing.ts'
 import { doorAddress } from '../../payments/deposit-address-store.ts'
 import { type PaymentsWorld, paymentsWorld, usd } from '../../payments/testing.ts'
@@ -201,7 +202,7 @@ describe('a difference', () => {
       method: 'eth_sendTransaction' as never,
       params: [transaction] as never,
     })
-    await client.waitForTransactionReceipt({ hash })
+    await minedReceipt(client, hash)
     const { differences } = await reconcile()
     expect(differences).toContainEqual(expect.objectContaining({ address, amount: '-4.000000' }))
   })

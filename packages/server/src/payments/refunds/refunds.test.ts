@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DemoChains } from '../../chain/demo-chains.ts'
 import { deterministicDeployer } from '../../chain/deterministic-deployer.ts'
 import { TestUSDC, TestUSDT } from '../../chain/generated/contracts.ts'
+import { minedReceipt } from '../../chain/mined-receipt.ts'
 import { startTestChains, testWallet } from '../../chain/testing.ts'
 import { runOperator } from '../../operator/run-operator.ts'
 import { testOperator } from '../../operator/testing.ts'
@@ -93,7 +94,7 @@ async function payOut(network: string, call: { to: Hex; data: Hex }): Promise<He
     method: 'eth_sendTransaction' as never,
     params: [transaction] as never,
   })
-  await client.waitForTransactionReceipt({ hash })
+  await minedReceipt(client, hash)
   return hash
 }
 
