@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { shareTemplates, takeTemplates } from '@coinrack/compute/testing-template-shelf.ts'
+import { takeTemplates } from '@coinrack/compute/testing-template-shelf.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { machinesOf } from './sandbox-traces.ts'
 
@@ -123,7 +123,6 @@ export async function newSandboxHost({ namespace }: Cable): Promise<RunningHost>
       })
     },
     async remove() {
-      await shareTemplates(dataFolder)
       await host.stop()
       for (const folder of [dataFolder, cacheFolder]) await rm(folder, { recursive: true, force: true })
     },
