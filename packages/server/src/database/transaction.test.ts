@@ -50,7 +50,7 @@ test('behavior: a statement that fails rolls back what was before it', async () 
   expect(await values()).toEqual([0n, 0n])
 })
 
-test('behavior: of two that wait for each other one is repeated, and both are done once', async () => {
+test('behavior: of two that wait for each other one is repeated until both are done, each once', async () => {
   let [runs, waiting] = [0, 0]
   const crossing = (first: number, second: number) =>
     inTransaction(pool, async (tx) => {
@@ -61,7 +61,8 @@ test('behavior: of two that wait for each other one is repeated, and both are do
       await tx.query('update counter set value = value + 1 where id = $1', [second])
     })
   await Promise.all([crossing(1, 2), crossing(2, 1)])
-  expect(runs).toBe(3)
+  // The repeated one can be quicker at its row than the one that was woken up for it, and they meet once more.
+  expect(runs).toBeGreaterThanOrEqual(3)
   expect(await values()).toEqual([2n, 2n])
 })
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
 /** Runs statements: the pool, or one client inside a transaction. */
@@ -18,6 +19,9 @@ declare const inside: unique symbol
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const ATTEMPTS = 5
+
+/** How long the first repeat waits, so that the other transaction gets the rows that it waits for; the next ones wait longer. */
+const PAUSE_MS = 10
 
 /** The transaction that the running code belongs to. */
 const current = new AsyncLocalStorage<{ open: boolean }>()
@@ -57,7 +61,7 @@ export function demandNoTransaction(what: string): void {
 
 /**
  * Runs `work` in one transaction: committed when it returns, rolled back when it throws. It is retried a bounded number
- * of times when PostgreSQL ended it for a deadlock or a serialization failure.
+ * of times, with no connection held in between, when PostgreSQL ended it for a deadlock or a serialization failure.
  * @throws CommitInDoubtError when the database went away at the commit
  * @throws SlowWorkError when a transaction is open already: nested ones could wait for connections that each other hold
  */
@@ -82,5 +86,6 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: Transaction) =>
       transaction.open = false
       client.release(broken)
     }
+    await pause(PAUSE_MS * attempt)
   }
 }
