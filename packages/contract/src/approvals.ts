@@ -36,6 +36,7 @@ export const approvals = {
     description:
       'Lists the charges that the owner of the account was asked to approve, newest first: those of this token and of the tokens below it, or of all tokens for the token of a login.',
     access: 'any',
+    closedTo: ['program'],
     rate: 'default',
     effect: 'read',
     idempotent: true,
@@ -51,6 +52,7 @@ export const approvals = {
     description:
       'Shows whether the owner of the account has approved a charge. With wait=decided the answer comes when it is decided or over, or after timeout seconds (at most 50). Once it is approved, send the same call again: it is charged then, once.',
     access: 'any',
+    closedTo: ['program'],
     rate: 'default',
     resource: 'approval',
     effect: 'read',

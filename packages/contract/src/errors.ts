@@ -12,6 +12,10 @@ export const errors = {
     status: 401,
     fix: 'Send "Authorization: Bearer <token>"; register_account or login gives a token.',
   },
+  wrong_audience: {
+    status: 401,
+    fix: 'Use the token at the address that it was issued for, or one that login or create_token gave.',
+  },
   invalid_credentials: {
     status: 401,
     fix: 'Check e-mail and password, or ask for a code with request_login_code.',
@@ -67,6 +71,10 @@ export const errors = {
   proof_too_old: {
     status: 403,
     fix: 'Prove the mailbox with request_login_code and verify_login_code, and repeat the call with the new token within 10 minutes.',
+  },
+  closed_to_token: {
+    status: 403,
+    fix: 'Let the owner of the account do it, with the token of a login: request_login_code and verify_login_code give one.',
   },
   token_not_below: { status: 403, fix: 'Use a token of a login, or one above the token that is meant.' },
   child_token: { status: 403, fix: 'Use the token of a login: login, or verify_login_code.' },
@@ -303,7 +311,9 @@ export const commonErrors = [
 ] as const
 export const accountErrors = [
   'unauthorized',
+  'wrong_audience',
   'account_suspended',
+  'closed_to_token',
   'scope_missing',
   'idempotency_running',
   'answer_not_kept',

@@ -10,15 +10,16 @@ type BudgetInput = NonNullable<Input<(typeof operations)['createToken']>['budget
 
 /**
  * A budget that was asked for, as it is stored: never more than the tokens above it have.
+ * @param parentId undefined for a grant, which stands directly under the account
  * @throws OperationError `budget_exceeded`
  */
 export async function childBudget(
   tx: Transaction,
-  parentId: string,
+  parentId: string | undefined,
   input: BudgetInput,
   at: Date,
 ): Promise<BudgetRow> {
-  const holders = await holdersOf(tx, { tokenId: parentId, at })
+  const holders = parentId === undefined ? [] : await holdersOf(tx, { tokenId: parentId, at })
   const countOf = (value: number | undefined) => (value === undefined ? null : BigInt(value))
   const budget: BudgetRow = {
     max_per_charge: input.max_per_charge ?? null,

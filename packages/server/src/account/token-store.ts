@@ -1,4 +1,4 @@
-import type { Scope } from '@coinrack/contract/operation.ts'
+import type { Scope, TokenKind } from '@coinrack/contract/operation.ts'
 import type { Token } from '@coinrack/contract/tokens.ts'
 import type { z } from 'zod'
 import type { Queryable, Transaction } from '../database/transaction.ts'
@@ -22,6 +22,7 @@ export interface TokenRow extends BudgetRow {
   id: string
   account_id: string
   name: string | null
+  kind: TokenKind
   parent_id: string | null
   lineage: string[]
   scopes: Scope[]
@@ -38,7 +39,7 @@ export interface TokenRow extends BudgetRow {
 }
 
 const TOKENS = `
-select token.id, token.account_id, token.name, token.parent_id, token.lineage, token.scopes, token.authenticated_at,
+select token.id, token.account_id, token.name, token.kind, token.parent_id, token.lineage, token.scopes, token.authenticated_at,
   token.created_at, token.expires_at, token.revoked_at, max_per_charge, per_day,
   budget.total, max_live_vps, max_live_sandboxes, allow_auto_renew, approve_per_call, approve_per_day,
   budget.token_id is not null as has_budget, coalesce(spending.total, 0)::bigint as spent,
@@ -121,12 +122,14 @@ export async function insertToken(
     name?: string | null
     parent?: Pick<TokenRow, 'id' | 'lineage'>
     isUmbrella?: boolean
+    /** `plain` without it. */
+    kind?: TokenKind
   },
 ): Promise<void> {
   await tx.query(
     `insert into token (id, account_id, hash, scopes, authenticated_at, created_at, expires_at, name, parent_id, lineage,
-       is_umbrella, proven_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+       is_umbrella, proven_at, kind)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       token.id,
       token.accountId,
@@ -140,6 +143,7 @@ export async function insertToken(
       [...(token.parent?.lineage ?? []), token.id],
       token.isUmbrella ?? false,
       token.provenAt ?? null,
+      token.kind ?? 'plain',
     ],
   )
 }
@@ -254,6 +258,7 @@ const countOf = (value: bigint | null) => (value === null ? null : Number(value)
 export const tokenView = (row: TokenRow, now: Date): z.output<typeof Token> => ({
   id: row.id,
   name: row.name,
+  kind: row.kind,
   parent_id: row.unconfirmed && row.lineage.length === 2 ? null : row.parent_id,
   status: row.revoked_at ? 'revoked' : row.expires_at <= now ? 'expired' : 'active',
   unconfirmed: row.unconfirmed,

@@ -11,6 +11,7 @@ import { ApprovalNeeded, type AskedCall } from '../platform/approval-needed.ts'
 import { type ErrorOptions, OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import { addressBlock } from './address-block.ts'
+import { checkAudience, checkKind, checkRights } from './check-rights.ts'
 import { failureAnswer } from './failure-answer.ts'
 import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
 import {
@@ -45,6 +46,8 @@ export interface Request {
   input(): Record<string, unknown>
   requestId: string
   asTool: boolean
+  /** It came to the address that grants are for, and that takes no other token. */
+  forGrants?: boolean
   /** By x402: base64 by REST, an object as a tool; unread. */
   payment?: unknown
   /** Whether the caller has hung up, where the transport knows that. */
@@ -108,7 +111,7 @@ export function createDispatch(
 
   async function run(name: OperationName, request: Request, begun: Begun): Promise<Answer> {
     const op: Operation = operations[name]
-    const { caller, row } = await identify(op, request)
+    const { caller, row } = await identify(name, op, request)
     begun.caller = caller
     if (caller) Object.assign(begun.headers, headersFor(caller))
     const limits = caller ? limiter : strangers.limiter
@@ -118,14 +121,14 @@ export function createDispatch(
 
     const raw = request.input()
     if (op.resource) checkOwner(op, row, caller!)
-    if (caller) checkRights(op, caller)
+    if (caller) checkRights(name, op, caller)
     const input = inputs.get(name)!(raw)
     const until: UntilReached = async (topic, seconds, read, reached) => {
       const value = await readUntil(services.changes, topic, seconds, read, reached)
       // A token may have been revoked meanwhile, or the resource taken away.
-      const now = await identify(op, request)
+      const now = await identify(name, op, request)
       if (op.resource) checkOwner(op, now.row, now.caller!)
-      if (now.caller) checkRights(op, now.caller)
+      if (now.caller) checkRights(name, op, now.caller)
       return value
     }
 
@@ -256,19 +259,32 @@ export function createDispatch(
     }
   }
 
-  async function identify(op: Operation, request: Request): Promise<Partial<Authenticated>> {
-    // A caller with a token has to have a good one, also where none is needed.
-    if (op.access === 'public' && (op.x402 === undefined || request.token === undefined)) return {}
-    if (request.token === undefined) {
+  /** Who calls, along with the resource; nobody where no token is needed and none counts. */
+  async function identify(
+    name: OperationName,
+    op: Operation,
+    request: Request,
+  ): Promise<Partial<Authenticated>> {
+    const { token } = request
+    // Where no token is needed one gives no rights, but it may be of a kind that the operation is closed to.
+    const isOpen = op.access === 'public' && (op.x402 === undefined || token === undefined)
+    if (isOpen && (token === undefined || op.closedTo === undefined)) return {}
+    if (token === undefined) {
       if (op.openAsTool && request.asTool) return {}
       throw new OperationError('unauthorized', 'This operation needs a Bearer token', otherDoor(op))
     }
     const wanted = op.resource && resourceRow(op.resource, request.resourceId)
-    const { token } = request
     const authenticated = await known.lookUp(token, (isKnown) =>
       authenticate({ db: isKnown ? services.db : strangers.lookups, clock: services.clock }, token, wanted),
     )
-    if (authenticated) return authenticated
+    if (isOpen) {
+      if (authenticated) checkKind(name, op, authenticated.caller)
+      return {}
+    }
+    if (authenticated) {
+      checkAudience(services.config, authenticated.caller, request.forGrants ?? false)
+      return authenticated
+    }
     await strangers.limiter.takeBadToken(request.address)
     throw new OperationError('unauthorized', 'The token is not valid: unknown, expired or revoked')
   }
@@ -327,15 +343,6 @@ function checkOwner({ resource, delegable }: Operation, row: Authenticated['row'
     row.delegated ? 'Only the owner may do this' : `This ${resource} belongs to another account`,
     { nextSteps },
   )
-}
-
-function checkRights(op: Operation, caller: Caller) {
-  if (caller.suspended) throw new OperationError('account_suspended', 'The account is suspended')
-  if (op.access !== 'public' && op.access !== 'any' && !caller.scopes.includes(op.access)) {
-    throw new OperationError('scope_missing', `The token lacks the scope "${op.access}"`, {
-      fields: { scope: op.access },
-    })
-  }
 }
 
 function encodeOutput(op: Operation, output: unknown): Record<string, unknown> {

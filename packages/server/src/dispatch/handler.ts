@@ -1,5 +1,12 @@
 import type { OperationName, Operations } from '@coinrack/contract/index.ts'
-import type { DeclaredError, Input, Output, Resource, Scope } from '@coinrack/contract/operation.ts'
+import type {
+  DeclaredError,
+  Input,
+  Output,
+  Resource,
+  Scope,
+  TokenKind,
+} from '@coinrack/contract/operation.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import type { AskedCall } from '../platform/approval-needed.ts'
 import type { ErrorOptions } from '../platform/errors.ts'
@@ -10,6 +17,7 @@ import type { ResourceRows } from './resources.ts'
 export interface Caller {
   accountId: string
   tokenId: string
+  kind: TokenKind
   /** The token and all above it, the highest first: more than one for a child token. */
   lineage: string[]
   scopes: Scope[]

@@ -1,7 +1,7 @@
 import { coveredMs, HELD_MS, type Meter, settle } from '@coinrack/money/index.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import { type CustomerBalance, lockBalances } from '../../ledger/balance.ts'
-import { countSpending, leftOfBudgets, type LeftToSpend, type Spent } from '../../ledger/budget.ts'
+import { countSpending, type LeftToSpend, leftOfBudgets, type Spent } from '../../ledger/budget.ts'
 import { postAll } from '../../ledger/post.ts'
 import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
