@@ -144,6 +144,7 @@ describe('arrows inside the server', () => {
     ledger: ['database', 'platform'],
     dispatch: ['platform', 'config', 'database', 'account'],
     account: [...floor, 'ledger', 'chain'],
+    approvals: [...floor, 'ledger'],
     balance: [...floor, 'ledger'],
     hosts: ['platform', 'database', 'replicas'],
     catalog: [...floor, 'hosts'],

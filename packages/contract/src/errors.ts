@@ -60,6 +60,14 @@ export const errors = {
     status: 403,
     fix: 'Wait for another day when "cap" is per_day, or let the token in "raised_by" raise the budget with update_token.',
   },
+  approval_needed: {
+    status: 403,
+    fix: 'Give the owner of the account the link in "approval_url", wait with get_approval, and after the approval send the same call again.',
+  },
+  approval_limit: {
+    status: 403,
+    fix: 'Wait until the owner of the account has decided on a pending approval: list_approvals shows them.',
+  },
   proof_too_old: {
     status: 403,
     fix: 'Prove the mailbox with request_login_code and verify_login_code, and repeat the call with the new token within 10 minutes.',
@@ -311,6 +319,8 @@ export const accountErrors = [
   'answer_not_kept',
   'idempotency_key_reused',
 ] as const
+/** What a charge may answer that a person has to approve. */
+export const approvalErrors = ['approval_needed', 'approval_limit'] as const
 export const resourceErrors = ['not_found', 'not_owner'] as const
 
 export type CommonError =

@@ -39,6 +39,7 @@ export type Resource =
   | 'sandbox'
   | 'snapshot'
   | 'refund'
+  | 'approval'
 
 /**
  * One thing that a caller may ask of the service, as data: no handler, no framework.

@@ -7,6 +7,7 @@ import { type Authenticated, authenticate } from '../account/authenticate.ts'
 import { createKnownTokens } from '../account/known-tokens.ts'
 import { readUntil } from '../database/changes.ts'
 import { inTransaction, type Queryable } from '../database/transaction.ts'
+import { ApprovalNeeded, type AskedCall } from '../platform/approval-needed.ts'
 import { type ErrorOptions, OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import { addressBlock } from './address-block.ts'
@@ -78,6 +79,8 @@ interface Done {
 
 /** How far a request has come: it holds also for one that is refused. */
 interface Begun {
+  /** Once the token is known to be good. */
+  caller: Caller | undefined
   /** Headers of the answer, whatever becomes of it. */
   headers: Answer['headers']
   /** Once the limits let the request through. */
@@ -109,6 +112,7 @@ export function createDispatch(
   async function run(name: OperationName, request: Request, begun: Begun): Promise<Answer> {
     const op: Operation = operations[name]
     const { caller, row } = await identify(name, op, request)
+    begun.caller = caller
     if (caller) Object.assign(begun.headers, headersFor(caller))
     const limits = caller ? limiter : strangers.limiter
     begun.taken = await limits.take(op.rate, caller?.accountId, request.address)
@@ -137,9 +141,16 @@ export function createDispatch(
     }
     // Types tie each handler to its own call; here it is any of them.
     const handler = (isPaid ? paidHandlers : handlers)[name as never] as AnyHandler
+    const asked: AskedCall = {
+      operation: name,
+      get digest() {
+        return hashInput({ operation: name, input: raw })
+      },
+    }
     const call = {
       input,
       caller,
+      asked,
       client: addressBlock(request.address),
       resource: row,
       db: world.db,
@@ -156,7 +167,7 @@ export function createDispatch(
     const paid = {
       ...{ payment, isGone, key, paidServices: services },
       keyHash: key === undefined ? undefined : hashKey({ tokenId: caller?.tokenId ?? 'none', key }),
-      digest: hashInput({ operation: name, input: raw }),
+      digest: asked.digest,
     }
     const work: Work = {
       prepare: handler.prepare && (() => handler.prepare!(call)),
@@ -278,9 +289,16 @@ export function createDispatch(
     throw new OperationError('unauthorized', 'The token is not valid: unknown, expired or revoked')
   }
 
+  /** A charge that a person has to approve is asked for, once the transaction that it was refused in is over. */
+  async function askedFor(refusal: unknown, caller: Caller | undefined): Promise<unknown> {
+    if (!(refusal instanceof ApprovalNeeded) || !caller) return refusal
+    return services.approving.ask(services, caller, refusal).catch((error) => error)
+  }
+
   return async (name, request) => {
-    const begun: Begun = { headers: {}, taken: undefined }
-    const answer = await run(name, request, begun).catch(async (error) => {
+    const begun: Begun = { caller: undefined, headers: {}, taken: undefined }
+    const answer = await run(name, request, begun).catch(async (refusal) => {
+      const error = await askedFor(refusal, begun.caller)
       if (begun.taken && isPlainRefusal(error)) Object.assign(begun.headers, await begun.taken.giveBack())
       return failureAnswer(services, error, request.requestId)
     })

@@ -8,6 +8,7 @@ import { type Logger, pino } from 'pino'
 import { privateKeyToAddress } from 'viem/accounts'
 import { sshKeys } from '../account/ssh-keys/ssh-key-store.ts'
 import { walletAccounts } from '../account/wallet-accounts.ts'
+import { approving } from '../approvals/ask-for-approval.ts'
 import { OFFER_MS, readOffer } from '../catalog/offer.ts'
 import { configuredChains } from '../chain/configured-chains.ts'
 import { fundOnDemoChains } from '../chain/demo-chains.ts'
@@ -145,6 +146,7 @@ async function main(): Promise<void> {
     ordering,
     walletAccounts,
     sshKeys,
+    approving,
     sandboxing,
   })
 
