@@ -8,14 +8,13 @@ import { registerEventStream } from '../events/event-stream.route.ts'
 import { registerCheckout } from '../payments/checkout/checkout.route.ts'
 import type { Services } from '../platform/services.ts'
 import { createSlots } from '../platform/slots.ts'
-import { version } from '../platform/version.ts'
 import { registerSandboxFiles } from '../sandboxes/files/sandbox-files.route.ts'
 import { registerPreviews } from '../sandboxes/ports/previews.route.ts'
 import { registerContentNegotiation } from '../transport/content-negotiation.ts'
 import { registerDocuments, registerOpenapi } from '../transport/documents.ts'
 import { allowBrowsers } from '../transport/for-browsers.ts'
 import { lingerAfterAnswers } from '../transport/lingering-close.ts'
-import { createMcp } from '../transport/mcp.ts'
+import { registerMcp } from '../transport/mcp/register-mcp.ts'
 import { proxyToLeader } from '../transport/proxy-to-leader.ts'
 import { believeReplicas } from '../transport/replica-link.ts'
 import { registerRest } from '../transport/rest.ts'
@@ -76,7 +75,8 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
     { prefix: walletPath },
   )
   registerDocuments(app, services)
-  registerOtherRoutes(app, services, { readiness, mcp: createMcp(dispatch, version) })
+  registerMcp(app, services.config, dispatch)
+  registerOtherRoutes(app, services, { readiness })
   registerCheckout(app, Object.create(services, { db: { value: shared } }), strangers.limiter)
   registerSandboxFiles(app, services, dispatch)
   upgrades.push(

@@ -67,7 +67,7 @@ export function proxyToLeader(app: FastifyInstance, services: Services, lookups:
   })
   app.addHook('preHandler', async (request, reply) => {
     const body = request.body as string | undefined
-    const isTool = request.routeOptions.url === '/mcp'
+    const isTool = request.routeOptions.config.isMcp === true
     const needsSandboxes = isTool && isOthers(request.raw) && callsSandboxes(body)
     if (!needsSandboxes && !(await asksInside(request, isTool))) return
     await passOn(request, reply, body ?? '', needsSandboxes ? noSandboxes : noMachines)

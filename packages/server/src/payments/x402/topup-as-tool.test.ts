@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DemoChains } from '../../chain/demo-chains.ts'
 import { startTestChains } from '../../chain/testing.ts'
-import { inspect, mcpClients } from '../../transport/testing-mcp.ts'
+import { inspect, mcpClients } from '../../transport/mcp/testing-mcp.ts'
 import { type Customer, usd } from '../testing.ts'
 import { type Payer, signPayment, stockClient, type X402World, x402World } from './testing.ts'
 

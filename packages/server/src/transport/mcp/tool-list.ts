@@ -2,14 +2,11 @@ import { operationList } from '@coinrack/contract/index.ts'
 import { type Operation, toolName } from '@coinrack/contract/operation.ts'
 import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import type { McpAddress } from './addresses.ts'
 
-/** The fields that every tool accepts beside the input of its operation. */
-const CALL_FIELDS = {
-  access_token: { type: 'string', description: 'Token, without an Authorization header' },
-}
-const IDEMPOTENCY_FIELD = {
-  idempotency_key: { type: 'string', description: 'With the same key it runs once' },
-}
+/** The fields that tools accept beside the input of their operation: get_started explains them, once. */
+const TOKEN_FIELD = { access_token: { type: 'string' } }
+const IDEMPOTENCY_FIELD = { idempotency_key: { type: 'string' } }
 /** Said in the instructions, since every tool has them. */
 const NEXT_STEPS = { type: 'array', items: { type: 'object' } }
 const PAYMENT_TERMS = {
@@ -18,14 +15,15 @@ const PAYMENT_TERMS = {
 }
 
 /**
- * Every operation as a tool, in the order of the contract, under each of its names.
+ * The tools that an address lists, in the order of the contract, under each of their names.
  *
  * A model reads the list whole, so nothing is said twice in it: a thing is described by the read that answers it, and
  * wherever else it stands there is the name of that read.
  */
-export const toolList = (): Tool[] =>
+export const toolList = (at: McpAddress): Tool[] =>
   operationList.flatMap(([name, op]) => {
-    const tool = describeTool(toolName(name), op)
+    if (!at.lists(name)) return []
+    const tool = describeTool(toolName(name), op, at)
     const { outputSchema: _same, ...rest } = tool
     const description = `Does the same as ${tool.name}.`
     return [tool, ...(op.tools ?? []).map((other) => ({ ...rest, name: other, description }))]
@@ -39,16 +37,8 @@ for (const isList of [false, true]) {
   }
 }
 
-function describeTool(tool: string, op: Operation): Tool {
+function describeTool(tool: string, op: Operation, { takesToken, showsOutput }: McpAddress): Tool {
   const input = withoutRepeating(tool, toolSchema(op.input))
-  const answer = toolSchema(op.output, op.method === 'GET' ? { tool } : { tool, silent: true })
-  const output: ObjectSchema = op.list
-    ? {
-        type: 'object',
-        properties: { items: { type: 'array', items: answer }, next_cursor: { type: 'string' } },
-        required: ['items'],
-      }
-    : answer
   return {
     name: tool,
     title: op.summary,
@@ -57,14 +47,12 @@ function describeTool(tool: string, op: Operation): Tool {
       ...input,
       properties: {
         ...input.properties,
-        ...(op.access === 'public' ? {} : CALL_FIELDS),
+        ...(op.access === 'public' || !takesToken ? {} : TOKEN_FIELD),
         ...(op.method === 'GET' || (op.access === 'public' && !op.x402) ? {} : IDEMPOTENCY_FIELD),
       },
       examples: [op.example],
     },
-    outputSchema: op.x402
-      ? orPaymentTerms(output)
-      : { ...output, properties: { ...output.properties, next_steps: NEXT_STEPS } },
+    ...(showsOutput ? { outputSchema: outputOf(tool, op) } : {}),
     annotations: {
       // For clients from before titles stood beside names.
       title: op.summary,
@@ -74,6 +62,21 @@ function describeTool(tool: string, op: Operation): Tool {
       openWorldHint: op.effect === 'spend',
     },
   } as Tool
+}
+
+/** What a tool answers: an object, also where REST answers an array. */
+function outputOf(tool: string, op: Operation): ObjectSchema {
+  const answer = toolSchema(op.output, op.method === 'GET' ? { tool } : { tool, silent: true })
+  const output: ObjectSchema = op.list
+    ? {
+        type: 'object',
+        properties: { items: { type: 'array', items: answer }, next_cursor: { type: 'string' } },
+        required: ['items'],
+      }
+    : answer
+  return op.x402
+    ? orPaymentTerms(output)
+    : { ...output, properties: { ...output.properties, next_steps: NEXT_STEPS } }
 }
 
 /** The inputs that a tool shares with the one that sells the same to accounts are described there. */

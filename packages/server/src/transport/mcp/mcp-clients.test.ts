@@ -3,7 +3,7 @@ import { resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import { ErrorBody } from '@coinrack/contract/wire.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../process/testing.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
 import { type ConnectedClient, inspect, mcpClients, type ToolResult } from './testing-mcp.ts'
 
 /*

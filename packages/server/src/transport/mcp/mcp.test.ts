@@ -5,7 +5,7 @@ import { freePort } from '@coinrack/host/free-port.ts'
 import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../process/testing.ts'
+import { startTestService, type TestService } from '../../process/testing.ts'
 
 /*
  * The agent endpoint as an agent meets it: the real client, over real HTTP, knowing nothing but the address.

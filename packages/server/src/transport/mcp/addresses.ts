@@ -1,0 +1,38 @@
+import { type OperationName, operations, type Subject } from '@coinrack/contract/index.ts'
+
+/** One address of the agent endpoint. Every operation is callable by its name at each of them, listed or not. */
+export interface McpAddress {
+  /** Below the origin of the service. */
+  path: `/mcp${string}`
+  /** The operations in its list of tools. */
+  lists(name: OperationName): boolean
+  /** Tools take the token as the input `access_token` too, for clients whose headers an agent cannot change. */
+  takesToken: boolean
+  /** Tools show their output schemas. */
+  showsOutput: boolean
+}
+
+/** Lists the guide, and the operations of these subjects. */
+const about = (...subjects: Subject[]): McpAddress['lists'] => {
+  const listed: readonly Subject[] = ['Guide', ...subjects]
+  return (name) => listed.includes(operations[name].subject)
+}
+
+/** The addresses at which agents can connect: a list may not vary by who connects, so each has its own. */
+export const mcpAddresses: readonly McpAddress[] = [
+  { path: '/mcp', lists: () => true, takesToken: true, showsOutput: true },
+  { path: '/mcp/all', lists: () => true, takesToken: true, showsOutput: true },
+  {
+    path: '/mcp/vps',
+    lists: about('Catalog', 'VPS', 'Delegations'),
+    takesToken: true,
+    showsOutput: false,
+  },
+  { path: '/mcp/sandboxes', lists: about('Sandboxes'), takesToken: true, showsOutput: false },
+  {
+    path: '/mcp/account',
+    lists: about('Account', 'Balance', 'Events', 'Support'),
+    takesToken: true,
+    showsOutput: false,
+  },
+]

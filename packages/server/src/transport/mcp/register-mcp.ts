@@ -1,0 +1,66 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../../config/config.ts'
+import type { Dispatch } from '../../dispatch/dispatch.ts'
+import { version } from '../../platform/version.ts'
+import { bearerToken } from '../rest.ts'
+import { mcpAddresses } from './addresses.ts'
+import { createMcp } from './serve-mcp.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route is an agent address: what it needs is said by the message in the body. */
+    isMcp?: true
+  }
+}
+
+/** The agent addresses as routes. */
+export function registerMcp(app: FastifyInstance, config: Config, dispatch: Dispatch): void {
+  for (const at of mcpAddresses) {
+    const serve = createMcp(at, dispatch, version)
+    app.route({
+      method: ['GET', 'POST', 'DELETE'],
+      url: at.path,
+      config: { isMcp: true },
+      handler: async (request, reply) => {
+        if (!isOwnOrigin(request.headers.origin, config)) {
+          return reply.code(403).send({
+            jsonrpc: '2.0',
+            error: { code: -32_000, message: 'Requests from pages of other origins are refused' },
+            id: null,
+          })
+        }
+        const gone = new AbortController()
+        reply.raw.once('close', () => gone.abort())
+        const response = await serve(webRequest(request, config.publicUrl, gone.signal), {
+          token: bearerToken(request.headers.authorization),
+          address: request.ip,
+          requestId: request.id,
+        })
+        return reply.send(response)
+      },
+    })
+  }
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * A page of another origin that lured a browser here (DNS rebinding) gives itself away by its Origin. Pages of this host,
+ * such as inspectors, may come in the demo profile alone: in production they are pages of the customer's host.
+ */
+function isOwnOrigin(origin: string | undefined, { profile, publicUrl }: Config): boolean {
+  if (origin === undefined) return true
+  const url = URL.parse(origin)
+  if (!url) return false
+  return url.origin === new URL(publicUrl).origin || (profile === 'demo' && LOOPBACK.includes(url.hostname))
+}
+
+/** The request in the form of the fetch standard. */
+function webRequest(request: FastifyRequest, origin: string, signal: AbortSignal): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
+  }
+  const body = typeof request.body === 'string' ? request.body : undefined
+  return new Request(new URL(request.url, origin), { method: request.method, headers, body, signal })
+}
