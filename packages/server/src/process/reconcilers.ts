@@ -1,6 +1,7 @@
 import { forgetOldFailures } from '../account/failed-login-store.ts'
 import { forgetOldClients } from '../account/known-client-store.ts'
 import { forgetOldCodes } from '../account/login-code-store.ts'
+import { forgetOldStates } from '../account/oauth/state-store.ts'
 import { forgetEndedTokens, forgetRetiredTokens } from '../account/token-store.ts'
 import { collectDebts } from '../balance/collect-debts.ts'
 import { notifyLowBalances } from '../balance/notify-low-balances.ts'
@@ -305,6 +306,7 @@ export async function forgetWhatIsOld(services: Services): Promise<PassReport> {
     () => forgetRenewers(db, before),
     () => forgetUnpaidInvoices(db, before),
     () => forgetDeletedWebhooks(db, before),
+    () => forgetOldStates(db, now),
     () => forgetEndedTokens(db, before),
   ]
   let failed = 0

@@ -1,4 +1,5 @@
 import { type OperationName, operations, type Subject } from '@coinrack/contract/index.ts'
+import type { Operation } from '@coinrack/contract/operation.ts'
 
 /** One address of the agent endpoint. Every operation is callable by its name at each of them, listed or not. */
 export interface McpAddress {
@@ -8,6 +9,8 @@ export interface McpAddress {
   lists(name: OperationName): boolean
   /** Tools take the token as the input `access_token` too, for clients whose headers an agent cannot change. */
   takesToken: boolean
+  /** Who lets an application in by OAuth lets it in here: it takes such grants, and no other token. */
+  forGrants?: true
   /** Tools show their output schemas. */
   showsOutput: boolean
 }
@@ -21,6 +24,13 @@ const about = (...subjects: Subject[]): McpAddress['lists'] => {
 /** The addresses at which agents can connect: a list may not vary by who connects, so each has its own. */
 export const mcpAddresses: readonly McpAddress[] = [
   { path: '/mcp', lists: () => true, takesToken: true, showsOutput: true },
+  {
+    path: '/mcp/connect',
+    lists: (name) => !(operations[name] as Operation).closedTo?.includes('grant'),
+    takesToken: false,
+    forGrants: true,
+    showsOutput: false,
+  },
   { path: '/mcp/all', lists: () => true, takesToken: true, showsOutput: true },
   {
     path: '/mcp/vps',
