@@ -51,13 +51,14 @@ export function createMcp(at: McpAddress, dispatch: Dispatch, version: string): 
       if (!tool) return unknownTool(params.name, about.requestId)
       const { access_token, idempotency_key, ...input } = params.arguments ?? {}
       const answer = await dispatch(tool.name, {
-        token: about.token ?? textOf(access_token),
+        token: about.token ?? (at.takesToken ? textOf(access_token) : undefined),
         address: about.address,
         idempotencyKey: idempotency_key ?? undefined,
         resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
         input: () => input,
         requestId: about.requestId,
         asTool: true,
+        forGrants: at.forGrants === true,
         payment: params._meta?.['x402/payment'],
       })
       const { answered } = answer
