@@ -87,7 +87,14 @@ describe('a charge above a limit', () => {
     })
     expect(Date.parse(reply.body.expires_at) - service.clock.now().getTime()).toBe(DAY_MS)
     expect(await charged()).toBe(0n)
-    expect(await show(id, shopper)).toMatchObject({ status: 'pending', operation: 'order_vps' })
+    expect(await show(id, shopper)).toMatchObject({
+      status: 'pending',
+      operation: 'order_vps',
+      afterwards: null,
+      now: { balance: '1000.00', burn_per_hour: '0.00', runs_out_at: null },
+      after: { balance: '997.00', runs_out_at: null },
+      risk: [expect.stringContaining('decides what runs'), expect.stringContaining('once')],
+    })
 
     expect(await decideOn(id, 'approved')).toBe(undefined)
     expect(await show(id, shopper)).toMatchObject({ status: 'approved', spent_at: null })
@@ -435,7 +442,10 @@ describe('sandboxes', () => {
     expect((await post(shopper, '/sandboxes', { timeout: 1800 })).status).toBe(200)
     const long = await post(shopper, '/sandboxes', { timeout: 7200 })
     const id = refused(long)
-    expect(long.body).toMatchObject({ price: '0.033', subject: 'A sandbox (micro) for at most 120 minutes' })
+    expect(long.body).toMatchObject({
+      price: '0.033',
+      subject: 'A sandbox (micro, 0.0165 USD an hour) for at most 120 minutes',
+    })
     await decideOn(id, 'approved')
     expect((await post(shopper, '/sandboxes', { timeout: 7200 })).status).toBe(200)
   })
