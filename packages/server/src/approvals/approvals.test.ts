@@ -57,7 +57,9 @@ const post = (by: Agent | { token: string }, path: string, body: object = {}, ke
 const order = (by: Agent | { token: string }, more: object = {}, key?: string) =>
   post(by, '/orders', { ...NANO, ...more }, key)
 const decideOn = (id: string, status: 'approved' | 'denied') =>
-  inTransaction(service.services.db, (tx) => decide(tx, service.services, id, { status, provenBy: 'mail' }))
+  inTransaction(service.services.db, (tx) =>
+    decide(tx, service.services, id, { status, provenAt: service.clock.now() }),
+  )
 const refused = (reply: Reply): string => {
   expect([reply.status, reply.body.code]).toEqual([403, 'approval_needed'])
   return reply.body.approval_id

@@ -2,6 +2,7 @@ import { basePath, walletPath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { authenticate } from '../account/authenticate.ts'
 import { registerProvenPages } from '../account/proving/proven-page.route.ts'
+import { approvalPage } from '../approvals/approval-page.ts'
 import { shareOf } from '../database/pool.ts'
 import { createDispatch } from '../dispatch/dispatch.ts'
 import { createRateLimiter } from '../dispatch/rate-limiter.ts'
@@ -80,7 +81,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   registerOtherRoutes(app, services, { readiness })
   const forStrangers: Services = Object.create(services, { db: { value: shared } })
   registerCheckout(app, forStrangers, strangers.limiter)
-  registerProvenPages(app, forStrangers, { dispatch, limiter: strangers.limiter }, [])
+  registerProvenPages(app, forStrangers, { dispatch, limiter: strangers.limiter }, [approvalPage(services)])
   registerSandboxFiles(app, services, dispatch)
   upgrades.push(
     registerConsole(app, services, lookups, passOn),
