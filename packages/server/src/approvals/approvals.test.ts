@@ -318,7 +318,7 @@ describe('who can approve, and who sees it', () => {
     await decideOn(id, 'approved')
     expect((await waiting).body).toMatchObject({ id, status: 'approved' })
     const { rows } = await service.services.db.query(
-      `select type, data from event where account_id = $1 and type like 'approval.%' order by id`,
+      `select type, data from event where account_id = $1 and type like 'approval.%' order by type desc`,
       [owner.accountId],
     )
     expect(rows).toMatchObject([
