@@ -105,10 +105,11 @@ describe('arrows inside compute', () => {
     images: ['ports'],
     network: ['ports'],
     personality: ['ports'],
+    'scripted-guest': ['personality', 'ports'],
     machine: ['personality', 'network', 'images', 'ports'],
-    'local-vps': ['machine', 'personality', 'network', 'images', 'ports'],
+    'local-vps': ['machine', 'scripted-guest', 'personality', 'network', 'images', 'ports'],
     sandbox: ['machine', 'network', 'images', 'ports'],
-    incus: ['personality', 'images', 'ports'],
+    incus: ['scripted-guest', 'personality', 'images', 'ports'],
     'remote-sandboxes': ['ports'],
     fake: ['ports'],
   }

@@ -133,17 +133,17 @@ export function createDispatch(
       if (earlier) return replayed(earlier)
       throw found
     }
-    const asked = found === undefined ? request : { ...request, resourceId: found }
-    const { row } = found === undefined ? presented : await identify(name, op, asked)
+    const complete = found === undefined ? request : { ...request, resourceId: found }
+    const { row } = found === undefined ? presented : await identify(name, op, complete)
     // Without an identifier the input is refused.
-    if (op.resource && asked.resourceId !== undefined) checkOwner(op, row, caller!)
+    if (op.resource && complete.resourceId !== undefined) checkOwner(op, row, caller!)
     if (caller) checkRights(name, op, caller)
     const given = found === undefined ? raw : { ...raw, [resourceInput(op.resource!)]: found }
     const input = inputs.get(name)!(given)
     const until: UntilReached = async (topic, seconds, read, reached) => {
       const value = await readUntil(services.changes, topic, seconds, read, reached)
       // A token may have been revoked meanwhile, or the resource taken away.
-      const now = await identify(name, op, asked)
+      const now = await identify(name, op, complete)
       if (op.resource) checkOwner(op, now.row, now.caller!)
       if (now.caller) checkRights(name, op, now.caller)
       return value

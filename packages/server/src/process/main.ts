@@ -104,7 +104,8 @@ async function main(): Promise<void> {
     log.info({ address: privateKeyToAddress(x402Key) }, 'The gas wallet, which sends top-ups by x402')
   const factory = forwarderFactoryAddress(chains.settings[0]!.treasury)
   const images = createImageStore({ cacheFolder })
-  const cluster = config.clusterFile && (await openCluster(config.clusterFile, { images, clock, log }))
+  const cluster =
+    config.clusterFile && (await openCluster(config.clusterFile, { images, clock, random, log }))
   const clusterHosts = cluster ? cluster.hosts : []
   const offered = [config, ...clusterHosts.map(({ network }) => network)]
   const catalog = sellable(await readCatalog(config.catalogFile), offered)
