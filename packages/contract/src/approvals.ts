@@ -59,6 +59,7 @@ export const approvals = {
   getApproval: operation({
     method: 'GET',
     path: '/approvals/{id}',
+    everyday: true,
     summary: 'Show an approval',
     description:
       'Shows whether the owner of the account has approved a charge. With wait=decided the answer comes when it is decided or over, or after timeout seconds (at most 50). Once it is approved, send the same call again: it is charged then, once.',

@@ -3,6 +3,7 @@ import { resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
 import type { McpAddress } from './addresses.ts'
+import { cardList, readCard } from './cards.ts'
 import { DECISION_S, nextOfApproval } from './open-approval.ts'
 import { toolList } from './tool-list.ts'
 import { toolResult } from './tool-result.ts'
@@ -41,12 +42,20 @@ export function createMcp(at: McpAddress, dispatch: Dispatch, version: string): 
     const server = new Server(
       { name: 'coinrack', version },
       {
-        capabilities: { tools: {} },
+        capabilities: { tools: {}, resources: {} },
         instructions: INSTRUCTIONS,
-        cacheHints: { 'tools/list': KEPT, 'server/discover': KEPT },
+        cacheHints: {
+          'tools/list': KEPT,
+          'server/discover': KEPT,
+          'resources/list': KEPT,
+          'resources/read': KEPT,
+        },
       },
     )
     server.setRequestHandler('tools/list', () => ({ tools }))
+    server.setRequestHandler('resources/list', () => ({ resources: cardList }))
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
+    server.setRequestHandler('resources/read', ({ params }) => readCard(params.uri))
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const tool = callable.get(params.name)
       if (!tool) return unknownTool(params.name, about.requestId)
