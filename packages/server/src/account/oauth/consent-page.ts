@@ -135,5 +135,7 @@ function budgetOf(form: URLSearchParams): BudgetRow {
     max_live_vps: null,
     max_live_sandboxes: null,
     allow_auto_renew: form.has('auto_renew'),
+    approve_per_call: null,
+    approve_per_day: null,
   }
 }
