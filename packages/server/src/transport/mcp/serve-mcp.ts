@@ -60,7 +60,7 @@ export function createMcp(at: McpAddress, dispatch: Dispatch, version: string): 
         asTool: true,
         payment: params._meta?.['x402/payment'],
       })
-      return toolResult(tool.op, input, answer)
+      return toolResult(tool.op, input, answer, at)
     })
     return server
   })

@@ -1,7 +1,8 @@
 import { operationList } from '@coinrack/contract/index.ts'
-import { type Operation, toolName } from '@coinrack/contract/operation.ts'
+import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { isFoundAlone } from '../../dispatch/only-one.ts'
 import type { McpAddress } from './addresses.ts'
 
 /** The fields that tools accept beside the input of their operation: get_started explains them, once. */
@@ -38,7 +39,7 @@ for (const isList of [false, true]) {
 }
 
 function describeTool(tool: string, op: Operation, { takesToken, showsOutput }: McpAddress): Tool {
-  const input = withoutRepeating(tool, toolSchema(op.input))
+  const input = withoutRepeating(tool, maySayLess(op, toolSchema(op.input)))
   return {
     name: tool,
     title: op.summary,
@@ -77,6 +78,14 @@ function outputOf(tool: string, op: Operation): ObjectSchema {
   return op.x402
     ? orPaymentTerms(output)
     : { ...output, properties: { ...output.properties, next_steps: NEXT_STEPS } }
+}
+
+/** The only VPS or sandbox of an account need not be named. */
+function maySayLess({ resource }: Operation, { required = [], ...input }: ObjectSchema): ObjectSchema {
+  const needed = isFoundAlone(resource)
+    ? required.filter((name) => name !== resourceInput(resource))
+    : required
+  return { ...input, ...(needed.length > 0 && { required: needed }) }
 }
 
 /** The inputs that a tool shares with the one that sells the same to accounts are described there. */
