@@ -73,6 +73,7 @@ export const errors = {
   token_not_below: { status: 403, fix: 'Use a token of a login, or one above the token that is meant.' },
   child_token: { status: 403, fix: 'Use the token of a login: login, or verify_login_code.' },
   not_found: { status: 404, fix: 'Check the identifier; the list operations show the ones you have.' },
+  unknown_operation: { status: 404, fix: 'Use a name that find_operations shows.' },
   file_not_found: {
     status: 404,
     fix: 'Check the path; in a sandbox list_files shows what is there, and relative paths start at /home/user.',

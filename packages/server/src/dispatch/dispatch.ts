@@ -87,6 +87,8 @@ export interface Answer {
   /** As on the wire. For a list: `{items, next_cursor}`. */
   body: Record<string, unknown>
   headers: Record<string, string>
+  /** The call that `callOperation` made: this is its answer. */
+  answered?: { name: OperationName; input: Record<string, unknown> }
 }
 
 export type Dispatch = (name: OperationName, request: Request) => Promise<Answer>

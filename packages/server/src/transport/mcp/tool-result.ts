@@ -20,7 +20,7 @@ export function toolResult(
   op: Operation,
   input: Record<string, unknown>,
   { status, body, headers }: Answer,
-  { showsOutput }: Pick<McpAddress, 'showsOutput'>,
+  { detailed }: Pick<McpAddress, 'detailed'>,
 ): CallToolResult {
   if (status !== 200) return failure(body)
   const isOutput = op.shows === 'output'
@@ -29,7 +29,7 @@ export function toolResult(
   const steps = [...more, ...(op.next?.(page, input) ?? []), ...lowBalance(headers[RUNS_OUT])]
   const answer = { ...page, next_steps: steps }
   // Many clients show a model nothing but structured content, so where it is, the text and the pictures are not seen.
-  const isStructured = !isOutput || showsOutput
+  const isStructured = !isOutput || detailed
   const text = isOutput
     ? textOf(isStructured ? withoutMiddle(answer) : answer)
     : fitText(textOf(answer), TOOL_OUTPUT_BYTES, wholeBy(op))
