@@ -163,6 +163,7 @@ export function createDispatch(
       caller,
       asked: askedCall(name, given),
       client: addressBlock(request.address),
+      asTool: request.asTool,
       resource: row,
       db: world.db,
       services: world,
