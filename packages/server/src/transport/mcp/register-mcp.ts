@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
-import { version } from '../../platform/version.ts'
+import { implementation } from '../documents/mcp-registry.ts'
 import { bearerToken } from '../rest.ts'
 import { mcpAddresses } from './addresses.ts'
 import { createMcp } from './serve-mcp.ts'
@@ -16,7 +16,7 @@ declare module 'fastify' {
 /** The agent addresses as routes. */
 export function registerMcp(app: FastifyInstance, config: Config, dispatch: Dispatch): void {
   for (const at of mcpAddresses) {
-    const serve = createMcp(at, dispatch, version)
+    const serve = createMcp(at, dispatch, implementation(config))
     app.route({
       method: ['GET', 'POST', 'DELETE'],
       url: at.path,

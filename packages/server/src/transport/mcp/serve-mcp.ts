@@ -1,6 +1,6 @@
 import { operationList } from '@coinrack/contract/index.ts'
 import { resourceInput, toolName } from '@coinrack/contract/operation.ts'
-import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import { createMcpHandler, type Implementation, Server } from '@modelcontextprotocol/server'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
 import type { McpAddress } from './addresses.ts'
 import { toolList } from './tool-list.ts'
@@ -32,19 +32,17 @@ const callable = new Map(
 /**
  * One address of the agent endpoint. Streamable HTTP without state, so that any replica answers any request; its list of
  * tools is built once.
+ * @param identity how the server introduces itself
  */
-export function createMcp(at: McpAddress, dispatch: Dispatch, version: string): ServeMcp {
+export function createMcp(at: McpAddress, dispatch: Dispatch, identity: Implementation): ServeMcp {
   const tools = toolList(at)
   const handler = createMcpHandler(({ authInfo }) => {
     const about = authInfo?.extra as unknown as McpRequest
-    const server = new Server(
-      { name: 'coinrack', version },
-      {
-        capabilities: { tools: {} },
-        instructions: INSTRUCTIONS,
-        cacheHints: { 'tools/list': KEPT, 'server/discover': KEPT },
-      },
-    )
+    const server = new Server(identity, {
+      capabilities: { tools: {} },
+      instructions: INSTRUCTIONS,
+      cacheHints: { 'tools/list': KEPT, 'server/discover': KEPT },
+    })
     server.setRequestHandler('tools/list', () => ({ tools }))
     server.setRequestHandler('tools/call', async ({ params }) => {
       const tool = callable.get(params.name)
