@@ -12,9 +12,10 @@ export const billing = {
   renewService: operation({
     method: 'POST',
     path: '/services/{id}/renew',
+    everyday: true,
     summary: 'Pay more time of a VPS',
     description:
-      'Charges the balance for more months of a VPS (for an hourly VPS one hour) at the price in its billing, beyond the time that is paid. A suspended VPS is charged from now on and started again. A cancellation to the end of the period is withdrawn. When the balance does not cover it the 402 has an unpaid invoice (not for an hourly VPS): paying that renews it. Or pay the terms in the 402 (x402) within the call.',
+      'Charges the balance for more months of a VPS (hourly: one hour), beyond the time that is paid. A suspended VPS is charged from now on and started again; a cancellation to the end of the period is withdrawn. When the balance does not cover it the 402 has an unpaid invoice (hourly: none) and x402 terms: paying either renews it.',
     access: 'order',
     rate: 'orders',
     resource: 'service',

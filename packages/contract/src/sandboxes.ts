@@ -107,7 +107,7 @@ export const useSandbox = (body: Record<string, unknown>) => [
 const prices = tariffNames
   .map((name) => {
     const { vcpus, memory_mb, price_per_hour } = sandboxTariffs[name]
-    return `${name} ${vcpus} vCPU ${memory_mb / 1024} GB ${formatUsd(price_per_hour)}`
+    return `${name} ${vcpus}/${memory_mb / 1024}/${formatUsd(price_per_hour)}`
   })
   .join(', ')
 
@@ -126,8 +126,9 @@ export const sandboxes = {
   createSandbox: operation({
     method: 'POST',
     path: '/sandboxes',
+    everyday: true,
     summary: 'Start a sandbox',
-    description: `Starts an isolated Linux micro-VM for Python, Node.js and shell, which is running when this answers. It is paid by the second from the balance; its next minute is held. USD an hour: ${prices}. After timeout seconds, idle_timeout seconds without use, or when the balance ends, it ends (persistent: pauses).`,
+    description: `Starts an isolated Linux micro-VM for Python, Node.js and shell, which is running when this answers. It is paid by the second from the balance, which holds its next minute. The tariffs in vCPU/GB/USD an hour: ${prices}. It ends (persistent: pauses) after timeout seconds, after idle_timeout seconds without use, or when the balance ends.`,
     access: 'sandbox',
     withoutAccount: 'buySandbox',
     rate: 'sandboxes',
@@ -143,6 +144,7 @@ export const sandboxes = {
   listSandboxes: listOperation({
     method: 'GET',
     path: '/sandboxes',
+    everyday: true,
     summary: 'List sandboxes',
     description: 'Lists the sandboxes that are not over, or those in one state, newest first.',
     access: 'sandbox',
@@ -176,6 +178,7 @@ export const sandboxes = {
     ...one,
     method: 'DELETE',
     path: '/sandboxes/{id}',
+    everyday: true,
     summary: 'End a sandbox',
     description: 'Ends a sandbox with all that is in it. It costs nothing from then on. Its snapshots stay.',
     effect: 'destructive',

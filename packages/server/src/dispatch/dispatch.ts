@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@coinrack/contract/errors.ts'
 import { type OperationName, operations } from '@coinrack/contract/index.ts'
-import type { Operation } from '@coinrack/contract/operation.ts'
+import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import type pg from 'pg'
 import { z } from 'zod'
 import { type Authenticated, authenticate } from '../account/authenticate.ts'
@@ -25,6 +25,7 @@ import {
   replay,
   storedAnswer,
 } from './idempotency.ts'
+import { findOnlyOne, isFoundAlone } from './only-one.ts'
 import { otherDoor } from './other-door.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
 import { compileInput, readKey } from './read-input.ts'
@@ -86,6 +87,8 @@ export interface Answer {
   /** As on the wire. For a list: `{items, next_cursor}`. */
   body: Record<string, unknown>
   headers: Record<string, string>
+  /** The call that `callOperation` made: this is its answer. */
+  answered?: { name: OperationName; input: Record<string, unknown> }
 }
 
 export type Dispatch = (name: OperationName, request: Request) => Promise<Answer>
@@ -105,7 +108,8 @@ export function createDispatch(
 
   async function run(name: OperationName, request: Request, begun: Begun): Promise<Answer> {
     const op: Operation = operations[name]
-    const { caller, row } = await identify(op, request)
+    const presented = await identify(op, request)
+    const { caller } = presented
     if (caller) Object.assign(begun.headers, headersFor(caller))
     const limits = caller ? limiter : strangers.limiter
     begun.taken = await limits.take(op.rate, caller?.accountId, request.address)
@@ -113,13 +117,26 @@ export function createDispatch(
     const world = caller ? services : { ...services, db: strangers.db }
 
     const raw = request.input()
-    if (op.resource) checkOwner(op, row, caller!)
+    const found = caller && (await findLeftOut(name, request, caller))
+    if (found instanceof OperationError) {
+      // A write that was done is answered again, whatever the account has now.
+      const earlier = await earlierAnswer(name, request, caller!)
+      if (earlier || found.code !== 'not_found') checkRights(op, caller!)
+      if (earlier) return replayed(earlier)
+      throw found
+    }
+    const asked = found === undefined ? request : { ...request, resourceId: found }
+    const { row } = found === undefined ? presented : await identify(op, asked)
+    // Without an identifier the input is refused.
+    if (op.resource && asked.resourceId !== undefined) checkOwner(op, row, caller!)
     if (caller) checkRights(op, caller)
-    const input = inputs.get(name)!(raw)
+    const input = inputs.get(name)!(
+      found === undefined ? raw : { ...raw, [resourceInput(op.resource!)]: found },
+    )
     const until: UntilReached = async (topic, seconds, read, reached) => {
       const value = await readUntil(services.changes, topic, seconds, read, reached)
       // A token may have been revoked meanwhile, or the resource taken away.
-      const now = await identify(op, request)
+      const now = await identify(op, asked)
       if (op.resource) checkOwner(op, now.row, now.caller!)
       if (now.caller) checkRights(op, now.caller)
       return value
@@ -174,6 +191,26 @@ export function createDispatch(
     return op.onMachine || isPaid
       ? runOutside(world.db, work, idempotency)
       : runWrite(world.db, work, idempotency)
+  }
+
+  /** For a call without the identifier of a resource that can be found alone: what it means, or how it is refused. */
+  async function findLeftOut(
+    name: OperationName,
+    { resourceId }: Request,
+    { accountId }: Caller,
+  ): Promise<string | OperationError | undefined> {
+    const { resource, delegable }: Operation = operations[name]
+    if (resourceId !== undefined || !isFoundAlone(resource)) return undefined
+    return findOnlyOne(services, { resource, delegable }, { accountId, tool: toolName(name) })
+  }
+
+  async function earlierAnswer(
+    name: OperationName,
+    { idempotencyKey: key, input }: Request,
+    { accountId, tokenId }: Caller,
+  ) {
+    if (operations[name].method === 'GET' || typeof key !== 'string') return undefined
+    return storedAnswer(services.db, services, { accountId, tokenId, key, operation: name, input: input() })
   }
 
   /** Runs what acts on a machine or is paid, which may take long, in no transaction. Its answer is remembered like any other. */

@@ -2,6 +2,7 @@ import { basePath, walletPath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { authenticate } from '../account/authenticate.ts'
 import { shareOf } from '../database/pool.ts'
+import { callingByName } from '../dispatch/call-by-name.ts'
 import { createDispatch } from '../dispatch/dispatch.ts'
 import { createRateLimiter } from '../dispatch/rate-limiter.ts'
 import { registerEventStream } from '../events/event-stream.route.ts'
@@ -41,9 +42,11 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   const shared = shareOf(services.db, createSlots(STRANGERS))
   const lookups = shareOf(services.db, createSlots(LOOKUPS))
   const strangers = { db: shared, lookups, limiter: createRateLimiter({ ...services, db: shared }) }
-  const dispatch = measured(
-    createDispatch(services, { handlers, paidHandlers }, createRateLimiter(services), strangers),
-    metrics,
+  const dispatch = callingByName(
+    measured(
+      createDispatch(services, { handlers, paidHandlers }, createRateLimiter(services), strangers),
+      metrics,
+    ),
   )
   const upgrades: Upgrade[] = []
   const app = createServer(services, upgrades)

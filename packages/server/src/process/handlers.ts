@@ -37,6 +37,8 @@ import { listWebhookDeliveries } from '../events/webhooks/list-webhook-deliverie
 import { listWebhooks } from '../events/webhooks/list-webhooks.ts'
 import { replayWebhook } from '../events/webhooks/replay-webhook.ts'
 import { testWebhook } from '../events/webhooks/test-webhook.ts'
+import { callOperation } from '../guide/call-operation.ts'
+import { findOperations } from '../guide/find-operations.ts'
 import { getStarted } from '../guide/get-started.ts'
 import { cancelInvoice } from '../payments/cancel-invoice.ts'
 import { getInvoice } from '../payments/get-invoice.ts'
@@ -122,6 +124,8 @@ import { restoreSnapshot } from '../vps/snapshot/restore-snapshot.ts'
 /** One handler for each operation of the contract. */
 export const handlers: Handlers = {
   getStarted,
+  findOperations,
+  callOperation,
   registerAccount,
   login,
   requestLoginCode,

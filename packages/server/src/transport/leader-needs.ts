@@ -31,11 +31,14 @@ interface ToolCall {
 export const callsSandboxes = (body: unknown): boolean =>
   toolCalls(body).some(({ params }) => sandboxTools.has(String(params?.name)))
 
-/** The VPS inside which a message to the agent endpoint asks something. */
-export const guestsCalled = (body: unknown): string[] =>
+/** The VPS inside which a message to the agent endpoint asks something; undefined where it names none, and means the only one. */
+export const guestsCalled = (body: unknown): (string | undefined)[] =>
   toolCalls(body)
     .filter(({ params }) => guestTools.has(String(params?.name)))
-    .map(({ params }) => String(params?.arguments?.service_id))
+    .map(({ params }) => {
+      const id = params?.arguments?.service_id
+      return id === undefined ? undefined : String(id)
+    })
 
 function toolCalls(body: unknown): ToolCall[] {
   if (typeof body !== 'string') return []

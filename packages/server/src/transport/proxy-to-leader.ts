@@ -42,7 +42,10 @@ export function proxyToLeader(app: FastifyInstance, services: Services, lookups:
   const asksInside = async ({ raw, params, body, routeOptions }: FastifyRequest, isTool: boolean) => {
     if (config.localMachines || isFromReplica(raw)) return false
     const asked = routeOptions.config.inGuest ? [(params as { id: string }).id] : []
-    const ids = isTool ? guestsCalled(body) : asked
+    const named = isTool ? guestsCalled(body) : asked
+    const ids = named.filter((id) => id !== undefined)
+    // The service that tends the machines finds out which one is meant.
+    if (ids.length < named.length) return true
     return ids.length > 0 && hasLocalMachine(lookups, ids)
   }
   const closing = new AbortController()
