@@ -78,7 +78,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
     { prefix: walletPath },
   )
   registerDocuments(app, services)
-  registerMcp(app, services.config, dispatch)
+  registerMcp(app, services, dispatch)
   registerOtherRoutes(app, services, { readiness })
   registerCheckout(app, Object.create(services, { db: { value: shared } }), strangers.limiter)
   registerSandboxFiles(app, services, dispatch)

@@ -1,5 +1,6 @@
 import { operationList } from '@coinrack/contract/index.ts'
 import { type Operation, toolName } from '@coinrack/contract/operation.ts'
+import { isRun } from './mcp/task-id.ts'
 
 /*
  * What only the service that tends the machines can answer.
@@ -22,30 +23,32 @@ const toolsThat = (needs: (op: Operation) => boolean) =>
 const sandboxTools = toolsThat(needsSandboxes)
 const guestTools = toolsThat(needsGuest)
 
-interface ToolCall {
+interface Message {
   method?: unknown
-  params?: { name?: unknown; arguments?: { service_id?: unknown } }
+  params?: { name?: unknown; arguments?: { service_id?: unknown }; taskId?: unknown }
 }
 
-/** Whether a message to the agent endpoint calls a tool that needs sandboxes. */
+/** Whether a message to the agent endpoint calls a tool that needs sandboxes, or is about a task in one. */
 export const callsSandboxes = (body: unknown): boolean =>
-  toolCalls(body).some(({ params }) => sandboxTools.has(String(params?.name)))
+  messages(body).some(
+    ({ method, params }) =>
+      (method === 'tools/call' && sandboxTools.has(String(params?.name))) ||
+      (String(method).startsWith('tasks/') && isRun(params?.taskId)),
+  )
 
 /** The VPS inside which a message to the agent endpoint asks something; undefined where it names none, and means the only one. */
 export const guestsCalled = (body: unknown): (string | undefined)[] =>
-  toolCalls(body)
-    .filter(({ params }) => guestTools.has(String(params?.name)))
+  messages(body)
+    .filter(({ method, params }) => method === 'tools/call' && guestTools.has(String(params?.name)))
     .map(({ params }) => {
       const id = params?.arguments?.service_id
       return id === undefined ? undefined : String(id)
     })
 
-function toolCalls(body: unknown): ToolCall[] {
+function messages(body: unknown): Message[] {
   if (typeof body !== 'string') return []
   try {
-    return ([JSON.parse(body)].flat() as (ToolCall | null)[]).flatMap((call) =>
-      call?.method === 'tools/call' ? [call] : [],
-    )
+    return ([JSON.parse(body)].flat() as (Message | null)[]).filter((message) => message !== null)
   } catch {
     return []
   }

@@ -3,7 +3,7 @@ import type { Handler } from '../../dispatch/handler.ts'
 import { askSandbox } from './ask-sandbox.ts'
 import { runTask } from './run-task.ts'
 
-export const execCommand: Handler<'execCommand'> = async ({ input, resource, services, stream }) => {
+export const execCommand: Handler<'execCommand'> = async ({ input, resource, services, ...taking }) => {
   const { sandbox_id: id, command, cwd, env, user, terminal, background } = input
   const request: TaskRequest = {
     run: { command },
@@ -14,7 +14,7 @@ export const execCommand: Handler<'execCommand'> = async ({ input, resource, ser
     ...(background && terminal && { terminal }),
   }
   return askSandbox(services, id, resource, async (channel) => {
-    const { end: _end, ...done } = await runTask(services, channel, id, request, input, stream)
+    const { end: _end, ...done } = await runTask(services, channel, id, request, input, taking)
     return done
   })
 }

@@ -4,12 +4,12 @@ import { askSandbox } from './ask-sandbox.ts'
 import { runTask } from './run-task.ts'
 import { shownEnd } from './task-output.ts'
 
-export const runCode: Handler<'runCode'> = async ({ input, resource, services, stream }) => {
+export const runCode: Handler<'runCode'> = async ({ input, resource, services, ...taking }) => {
   const { sandbox_id: id, language, code, context, env } = input
   return askSandbox(services, id, resource, async (channel) => {
     if (context !== undefined) await makeContext(channel, id, context, language)
     const run = { code, language, ...(context !== undefined && { context }) }
-    const { end, ...done } = await runTask(services, channel, id, { run, ...(env && { env }) }, input, stream)
+    const { end, ...done } = await runTask(services, channel, id, { run, ...(env && { env }) }, input, taking)
     return { ...done, ...shownEnd(end) }
   })
 }

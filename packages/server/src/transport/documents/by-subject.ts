@@ -1,5 +1,6 @@
-import { type OperationName, operationList, type Subject, subjects } from '@coinrack/contract/index.ts'
+import { type OperationName, operationList } from '@coinrack/contract/index.ts'
 import type { Operation } from '@coinrack/contract/operation.ts'
+import { type Subject, subjects } from '@coinrack/contract/subjects.ts'
 
 /** The operations under their subjects, both in the order of the contract. */
 export const bySubject: readonly { subject: Subject; about: string; all: [OperationName, Operation][] }[] =

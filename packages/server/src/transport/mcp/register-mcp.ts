@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../config/config.ts'
+import { createCancellations } from '../../dispatch/cancellations.ts'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
+import type { Services } from '../../platform/services.ts'
 import { implementation } from '../documents/mcp-registry.ts'
-import { bearerToken } from '../rest.ts'
+import { bearerToken, hungUp } from '../rest.ts'
 import { mcpAddresses } from './addresses.ts'
 import { createMcp } from './serve-mcp.ts'
+import { createTasks } from './tasks.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -14,9 +17,13 @@ declare module 'fastify' {
 }
 
 /** The agent addresses as routes. */
-export function registerMcp(app: FastifyInstance, config: Config, dispatch: Dispatch): void {
+export function registerMcp(app: FastifyInstance, services: Services, dispatch: Dispatch): void {
+  const { config } = services
+  const cancellations = createCancellations(services)
+  app.addHook('onClose', async () => cancellations.close())
+  const parts = { dispatch, tasks: createTasks(services), cancellations, identity: implementation(config) }
   for (const at of mcpAddresses) {
-    const serve = createMcp(at, dispatch, implementation(config))
+    const serve = createMcp(at, parts)
     app.route({
       method: ['GET', 'POST', 'DELETE'],
       url: at.path,
@@ -29,12 +36,11 @@ export function registerMcp(app: FastifyInstance, config: Config, dispatch: Disp
             id: null,
           })
         }
-        const gone = new AbortController()
-        reply.raw.once('close', () => gone.abort())
-        const response = await serve(webRequest(request, config.publicUrl, gone.signal), {
+        const response = await serve(webRequest(request, config.publicUrl, hungUp(reply)), {
           token: bearerToken(request.headers.authorization),
           address: request.ip,
           requestId: request.id,
+          program: request.headers['user-agent'] ?? '',
         })
         return reply.send(response)
       },

@@ -1,8 +1,17 @@
-import { operationList, operations } from '@coinrack/contract/index.ts'
+import { type OperationName, operationList, operations } from '@coinrack/contract/index.ts'
 import { resourceInput, toolName } from '@coinrack/contract/operation.ts'
-import { createMcpHandler, type Implementation, Server } from '@modelcontextprotocol/server'
+import {
+  type CallToolResult,
+  createMcpHandler,
+  type Implementation,
+  Server,
+} from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import type { Cancellations } from '../../dispatch/cancellations.ts'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
 import type { McpAddress } from './addresses.ts'
+import { tellProgress } from './progress.ts'
+import { type Ask, asTask, type createTasks, demandTasks, TASKS, takesTasks } from './tasks.ts'
 import { toolList } from './tool-list.ts'
 import { toolResult } from './tool-result.ts'
 import { unknownTool } from './unknown-tool.ts'
@@ -17,7 +26,20 @@ export interface McpRequest {
   token: string | undefined
   address: string
   requestId: string
+  /** The name that the client program gives itself. */
+  program: string
 }
+
+/** The parts of the service that stand behind every address. */
+export interface McpParts {
+  dispatch: Dispatch
+  tasks: ReturnType<typeof createTasks>
+  cancellations: Cancellations
+  /** How the server introduces itself. */
+  identity: Implementation
+}
+
+const TaskParams = z.looseObject({ taskId: z.string().max(8_192) })
 
 /** Serves one HTTP request of an agent address. */
 export type ServeMcp = (request: Request, about: McpRequest) => Promise<Response>
@@ -32,36 +54,75 @@ const callable = new Map(
 /**
  * One address of the agent endpoint. Streamable HTTP without state, so that any replica answers any request; its list of
  * tools is built once.
- * @param identity how the server introduces itself
  */
-export function createMcp(at: McpAddress, dispatch: Dispatch, identity: Implementation): ServeMcp {
+export function createMcp(at: McpAddress, parts: McpParts): ServeMcp {
+  const { dispatch, tasks, cancellations, identity } = parts
   const tools = toolList(at)
   const handler = createMcpHandler(({ authInfo }) => {
     const about = authInfo?.extra as unknown as McpRequest
     const server = new Server(identity, {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, extensions: { [TASKS]: {} } },
       instructions: INSTRUCTIONS,
       cacheHints: { 'tools/list': KEPT, 'server/discover': KEPT },
     })
     server.setRequestHandler('tools/list', () => ({ tools }))
-    server.setRequestHandler('tools/call', async ({ params }) => {
+    const ask: Ask = (name, call) =>
+      dispatch(name, {
+        token: about.token,
+        address: about.address,
+        idempotencyKey: undefined,
+        requestId: about.requestId,
+        asTool: true,
+        ...call,
+      })
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
       const tool = callable.get(params.name)
       if (!tool) return unknownTool(params.name, about.requestId)
       const { access_token, idempotency_key, ...input } = params.arguments ?? {}
-      const answer = await dispatch(tool.name, {
-        token: about.token ?? textOf(access_token),
-        address: about.address,
-        idempotencyKey: idempotency_key ?? undefined,
-        resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
-        input: () => input,
-        requestId: about.requestId,
-        asTool: true,
-        payment: params._meta?.['x402/payment'],
+      const { id, signal } = context.mcpReq
+      // A task is asked for without arguments, so its client has to have the token in a header.
+      const isTasked = about.token !== undefined && takesTasks(context)
+      const tasked = isTasked ? asTask(tool.name, input) : { input }
+      const flight = about.token === undefined ? undefined : cancellations.begin(callOf(about, id))
+      const endProgress = tellProgress(context, tasked.input)
+      try {
+        const answer = await dispatch(tool.name, {
+          token: about.token ?? textOf(access_token),
+          address: about.address,
+          idempotencyKey: idempotency_key ?? undefined,
+          resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
+          requestId: about.requestId,
+          asTool: true,
+          payment: params._meta?.['x402/payment'],
+          hungUp: signal,
+          ...(flight && { cancelled: flight.cancelled }),
+          ...tasked,
+          input: () => tasked.input,
+        })
+        const { answered } = answer
+        if (answered) return toolResult(operations[answered.name], answered.input, answer)
+        if (!isTasked) return toolResult(tool.op, input, answer)
+        const gone = AbortSignal.any([signal, ...(flight ? [flight.cancelled] : [])])
+        return (await tasks.resultOf(ask, { ...tool, input }, answer, gone)) as CallToolResult
+      } finally {
+        endProgress()
+        flight?.end()
+      }
+    })
+    for (const method of ['get', 'update', 'cancel'] as const) {
+      server.setRequestHandler(`tasks/${method}`, { params: TaskParams }, ({ taskId }, context) => {
+        demandTasks(context)
+        return tasks[method](ask, taskId)
       })
-      const { answered } = answer
-      return answered
-        ? toolResult(operations[answered.name], answered.input, answer)
-        : toolResult(tool.op, input, answer)
+    }
+    // Before 2026-07-28 a client says so in a request of its own; since then it hangs up.
+    server.setNotificationHandler('notifications/cancelled', async ({ params }) => {
+      if (about.token === undefined || params.requestId === undefined) return
+      const { status } = await ask('whoami' satisfies OperationName, {
+        resourceId: undefined,
+        input: () => ({}),
+      })
+      if (status === 200) await cancellations.cancel(callOf(about, params.requestId))
     })
     return server
   })
@@ -70,5 +131,12 @@ export function createMcp(at: McpAddress, dispatch: Dispatch, identity: Implemen
   return (request, about) =>
     handler.fetch(request, { authInfo: { token: '', clientId: '', scopes: [], extra: { ...about } } })
 }
+
+const callOf = ({ token, address, program }: McpRequest, id: string | number) => ({
+  token: token ?? '',
+  address,
+  program,
+  id,
+})
 
 const textOf = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
