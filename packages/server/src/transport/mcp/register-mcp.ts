@@ -9,13 +9,6 @@ import { mcpAddresses } from './addresses.ts'
 import { createMcp } from './serve-mcp.ts'
 import { createTasks } from './tasks.ts'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether the route is an agent address: what it needs is said by the message in the body. */
-    isMcp?: true
-  }
-}
-
 /** The agent addresses as routes. */
 export function registerMcp(app: FastifyInstance, services: Services, dispatch: Dispatch): void {
   const { config } = services
@@ -27,7 +20,7 @@ export function registerMcp(app: FastifyInstance, services: Services, dispatch: 
     app.route({
       method: ['GET', 'POST', 'DELETE'],
       url: at.path,
-      config: { isMcp: true },
+      config: { calledInBody: 'messages' },
       handler: async (request, reply) => {
         if (!isOwnOrigin(request.headers.origin, config)) {
           return reply.code(403).send({
