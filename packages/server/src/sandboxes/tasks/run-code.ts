@@ -5,14 +5,14 @@ import { askSandbox } from './ask-sandbox.ts'
 import { besideResults, fitEnded, fitResults, keepIn, orNone } from './fit-answer.ts'
 import { runTask } from './run-task.ts'
 
-export const runCode: Handler<'runCode'> = async ({ input, resource, services, stream, asTool }) => {
+export const runCode: Handler<'runCode'> = async ({ input, resource, services, asTool, ...taking }) => {
   const { sandbox_id: id, language, code, context, env } = input
   return askSandbox(services, id, resource, async (channel) => {
     if (context !== undefined) await makeContext(channel, id, context, language)
     const run = { code, language, ...(context !== undefined && { context }) }
     const taskId = services.newId('task')
     const task = { run, ...(env && { env }) }
-    const { end, outputs, ...done } = await runTask(channel, { id, taskId }, task, input, stream)
+    const { end, outputs, ...done } = await runTask(channel, { id, taskId }, task, input, taking)
     const most = outputLimit(asTool, input.max_output)
     const keep = keepIn(channel, id, taskId)
     const { cut, ...shown } = await fitEnded(outputs, besideResults(end, most), keep)
