@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
-import { labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { setHostState } from '@coinrack/server/hosts/host-store.ts'
 import type { MachineHost } from '@coinrack/server/platform/machine-host.ts'
@@ -11,7 +11,7 @@ import { runReconcilers, tendRemoteHosts } from '@coinrack/server/process/reconc
 import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { chances } from './support/chances.ts'
-import { LAB, writeClusterFile } from './support/on-cluster.ts'
+import { writeClusterFile } from './support/on-cluster.ts'
 
 /*
  * Two hundred orders on three real members of a cluster, with real machines, and on three fake hosts, while hosts are drained and
@@ -106,7 +106,7 @@ const withRoomFor =
 const rows = async <R extends object>(text: string): Promise<R[]> =>
   (await service.services.db.query<R>(text)).rows
 
-/** What has to hold at every moment. */
+/** Checks the rules that have to hold at every moment. */
 async function expectRules(): Promise<void> {
   const there = await rows<{ host_id: string; machines: number }>(
     `select host_id, sum(machines)::int as machines from (

@@ -17,7 +17,7 @@ interface Exec {
   body: ExecBody
   fds: Record<string, string>
   sockets: Map<string, WebSocket>
-  /** What the program ended with. */
+  /** The exit code of the program, once it has ended. */
   ended: PromiseWithResolvers<number>
 }
 

@@ -13,6 +13,9 @@ import { instanceName } from './instance.ts'
  * The laboratory of `deploy/incus-lab`: a real cluster of three members on this machine.
  */
 
+/** The program that starts and ends the members of the laboratory. */
+export const LAB = join(import.meta.dirname, '../../../../deploy/incus-lab/lab.sh')
+
 const folder = process.env.COINRACK_INCUS_LAB ?? '/tmp/coinrack-incus-lab'
 const MEMBERS = ['node1', 'node2', 'node3']
 
@@ -42,7 +45,7 @@ export function labClient(): IncusClient {
   })
 }
 
-export function labDriver(client: IncusClient, member = 'node1') {
+export function labDriver(client: IncusClient, member = 'node1', options: { guestAgent?: boolean } = {}) {
   const store = createImageStore({ cacheFolder: process.env.COINRACK_CACHE ?? '/var/cache/coinrack' })
   const images = createClusterImages(client, store)
   const driver = createIncusDriver({
@@ -51,6 +54,7 @@ export function labDriver(client: IncusClient, member = 'node1') {
     images,
     pool: 'cow',
     network: labNetwork,
+    ...options,
     // Under emulation the kernel cannot calibrate the clock of the processor.
     extraConfig: { 'smbios11.tsc_early_khz': '2599998 tsc=reliable fsck.mode=skip' },
     clock: { now: () => new Date() },

@@ -2,7 +2,7 @@ import { operationList } from '@coinrack/contract/index.ts'
 import { type Operation, toolName } from '@coinrack/contract/operation.ts'
 
 /*
- * What only the service that tends the machines can answer.
+ * Requests that only the service that tends the machines can answer.
  */
 
 const mayAnswer = ({ errors }: Operation, code: string) => (errors as readonly string[]).includes(code)

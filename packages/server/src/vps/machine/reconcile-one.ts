@@ -29,14 +29,14 @@ type Networks = ReturnType<typeof networkApplier>
 export const isNetworkDue = (networks: Networks, row: VpsRow) =>
   !networks.isApplied(row.id) || row.done_network < row.wanted_network
 
-/** What is remembered of machines from one look to the next. */
+/** The facts about machines that are remembered from one look to the next. */
 export interface Known {
   samples: Map<string, Sample>
   newest: NewestUsage
   networks: Networks
 }
 
-/** What the owner of a machine is shown of it. */
+/** The part of an observation that the owner of a machine is shown. */
 export function observationOf(
   { samples, newest }: Known,
   row: VpsRow,
