@@ -73,6 +73,8 @@ export async function reconcileOne(
   // Read after the machine was seen, so that a wish of the meantime is not overlooked.
   const row = await vpsById(db, id)
   if (!isAsSeen(row, before)) return 'nothing'
+  // Given up meanwhile, with its host: what that still has is left to the operator.
+  if (row.machine_gone_at !== null) return 'nothing'
   // A boot that was done by a process which did not live to write it down, or whose answer was lost.
   const done_boot = Math.min(seen.boot ?? 0, row.wanted_boot)
   if (done_boot > row.done_boot) {
