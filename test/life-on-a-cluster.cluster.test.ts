@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSshKey } from '@coinrack/cli/ssh.ts'
 import { instanceName } from '@coinrack/compute/incus/instance.ts'
-import { LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { emptyLab, LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
 import { answersSsh } from '@coinrack/host/answers-ssh.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
@@ -40,8 +40,10 @@ beforeAll(async () => {
 }, 40 * 60_000)
 
 afterAll(async () => {
+  for (const member of ['1', '2', '3']) await runCommand(LAB, ['start', member])
   await service?.stop()
   await client.close()
+  await emptyLab()
   if (folder) await rm(folder, { recursive: true, force: true })
 }, 180_000)
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
-import { LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { emptyLab, LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { setHostState } from '@coinrack/server/hosts/host-store.ts'
 import type { MachineHost } from '@coinrack/server/platform/machine-host.ts'
@@ -80,12 +80,10 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const end of ends ?? []) await end()
   for (const member of off) await runCommand(LAB, ['start', member])
-  // Machines of a cluster run on without the service, and would take the processors from the tests that follow.
-  for (const { driver } of cluster?.hosts ?? [])
-    for (const id of (await driver.inventory()).machines) await driver.destroy(id)
   await service?.close()
   await cluster?.close()
   await client.close()
+  await emptyLab()
   if (folder) await rm(folder, { recursive: true, force: true })
 }, 180_000)
 
