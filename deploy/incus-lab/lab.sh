@@ -201,7 +201,7 @@ make_container() { # N NAME
   incus image show container --project coinrack >/dev/null 2>&1 ||
     incus image import /var/lib/incus/metadata.tar /var/lib/incus/rootfs.tar --alias container --project coinrack -q
   incus launch container "$2" --project coinrack --target "node$n" -s cow -q \
-    -c security.privileged=true -c raw.lxc='lxc.init.cmd = /bin/sleep infinity' 2>/dev/null
+    -c security.privileged=true -c raw.lxc='lxc.init.cmd = /bin/sleep infinity'
 }
 
 # All members that were ever switched on.

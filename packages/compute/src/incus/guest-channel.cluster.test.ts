@@ -18,7 +18,7 @@ guestChannelSuite('a container of an Incus cluster', async () => {
   const client = labClient()
   const id = makeVpsId()
   const name = instanceName(id)
-  await runCommand(LAB, ['container', '3', name], { timeoutMs: 10 * 60_000 })
+  await runCommand(LAB, ['container', '1', name], { timeoutMs: 10 * 60_000 })
   const channel = createIncusGuestChannel(client, { bytes: (length) => randomBytes(length) })
   const inLab = async (...words: string[]) =>
     (await runCommand(LAB, ['exec', '1', 'incus', ...words], { timeoutMs: 60_000 })).stdout

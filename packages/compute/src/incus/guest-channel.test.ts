@@ -102,6 +102,12 @@ test('error: a machine whose agent does not answer, in the words of the cluster'
   cluster.refuseExec = undefined
 })
 
+test('behavior: a program that is over before it can be controlled has its output all the same', async () => {
+  cluster.isControlLate = true
+  expect(await run('echo soon')).toMatchObject({ stdout: 'soon\n', exitCode: 0 })
+  cluster.isControlLate = false
+})
+
 test('behavior: where agents are used, machines get theirs with their creation, older ones with their next start', () => {
   const network = { bridge: 'br0', prefixLength: 16, gateway: '198.18.0.1', resolver: '198.18.0.1' }
   const options = { pool: 'cow', network }
