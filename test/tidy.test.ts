@@ -430,6 +430,25 @@ describe('what tools say of themselves', () => {
   })
 })
 
+describe('language', () => {
+  test('no comment begins with "Of"', () => {
+    const isGenerated = (path: string) => /generated|\/migrations\/|\.md$/.test(path)
+    const sources = files.filter(({ path }) => !isGenerated(path))
+    expect(linesThat(sources, (line) => /^\s*(\/\/|\/?\*+|#|--) *Of /.test(line))).toEqual([])
+  })
+
+  test('customers read of customers, callers and strangers, not of "whoever" and "nobody"', () => {
+    const forCustomers = files.filter(
+      ({ path }) =>
+        /^(README\.md|docs\/guide-.*\.md|packages\/(contract|web|cli|sdk)\/src\/.*)$/.test(path) &&
+        !isForTests(path),
+    )
+    expect(forCustomers.length).toBeGreaterThan(40)
+    const words = /\b(whoever|nobody|somebody|anybody)\b/i
+    expect(linesThat(forCustomers, (line) => words.test(line))).toEqual([])
+  })
+})
+
 describe('files', () => {
   test('migrations are append only: their hashes stand in test/migrations.sha256', () => {
     const folder = 'packages/server/src/database/migrations/'

@@ -154,7 +154,7 @@ export const refunds = {
     path: '/refunds/{id}/cancel',
     summary: 'Cancel a refund',
     description:
-      'Takes back a refund that the operator has not approved yet: the amount is on the balance again. A refund that you did not ask for means that somebody has your token and your mailbox: log in, and revoke the other tokens.',
+      'Takes back a refund that the operator has not approved yet: the amount is on the balance again. A refund that you did not ask for means that a stranger has your token and access to your mailbox: log in, and revoke the other tokens.',
     access: 'billing',
     rate: 'default',
     resource: 'refund',

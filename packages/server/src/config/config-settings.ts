@@ -211,7 +211,7 @@ export const settings = {
   },
   receiptSecret: {
     name: 'COINRACK_RECEIPT_SECRET',
-    doc: 'The key that receipts are signed with comes from it; replicas need the same. With another one, receipts of before no longer fit the key that is published. At least 32 bytes.',
+    doc: 'The key that receipts are signed with comes from it; replicas need the same. With another one, earlier receipts no longer fit the key that is published. At least 32 bytes.',
     schema: values.secret,
     otherwise: 'made once and kept in the data folder',
     secret: true,
