@@ -43,6 +43,8 @@ export function pkce() {
 }
 
 export function oauthHand(service: TestService, origin: string): OauthHand {
+  // Each mailbox is sent so many codes of six digits an hour.
+  let people = 0
   const form = (fields: Record<string, string>) => new URLSearchParams(fields)
   const json = async (response: Response) => ({ status: response.status, body: await response.json() })
   /** Of the browser, by name and path. */
@@ -85,7 +87,7 @@ export function oauthHand(service: TestService, origin: string): OauthHand {
     authorize: (params) => browse(`${origin}/oauth/authorize?${form(params)}`),
     async consent(first, choices = {}) {
       const {
-        email = 'ada@rackmail.net',
+        email = `person${++people}@rackmail.net`,
         decision = 'allow',
         scopes,
         perDay = '5.00',
