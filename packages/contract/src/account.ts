@@ -51,9 +51,10 @@ export const account = {
     method: 'POST',
     path: '/auth/register',
     aliases: ['/register'],
+    everyday: true,
     summary: 'Register an account',
     description:
-      'Creates an account from an e-mail address alone and returns a Bearer token at once. Keep the token: it is the credential of the account. Send it as the Authorization header, or as "access_token" of every tool.',
+      'Creates an account from an e-mail address alone and returns a Bearer token at once. Keep the token: it is the credential of the account, as Authorization header or as access_token of every tool.',
     access: 'public',
     closedTo: ['program'],
     rate: 'register',
@@ -74,6 +75,7 @@ export const account = {
   login: operation({
     method: 'POST',
     path: '/auth/login',
+    everyday: true,
     summary: 'Log in with a password',
     description: 'Returns a new Bearer token for an account that has a password (see set_password).',
     access: 'public',

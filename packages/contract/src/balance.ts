@@ -38,6 +38,7 @@ export const balance = {
   getBalance: operation({
     method: 'GET',
     path: '/balance',
+    everyday: true,
     summary: 'Show the balance',
     description:
       'Shows the balance that can be spent in USD, what is held for orders and running sandboxes, and how long the balance lasts.',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { approvalErrors } from './errors.ts'
 import { operation } from './operation.ts'
 import { purchaseErrors, Settlement } from './payment-shapes.ts'
 import { ServiceId, Vps } from './vps.ts'
@@ -12,9 +13,10 @@ export const billing = {
   renewService: operation({
     method: 'POST',
     path: '/services/{id}/renew',
+    everyday: true,
     summary: 'Pay more time of a VPS',
     description:
-      'Charges the balance for more months of a VPS (for an hourly VPS one hour) at the price in its billing, beyond the time that is paid. A suspended VPS is charged from now on and started again. A cancellation to the end of the period is withdrawn. When the balance does not cover it the 402 has an unpaid invoice (not for an hourly VPS): paying that renews it. Or pay the terms in the 402 (x402) within the call.',
+      'Charges the balance for more months of a VPS (hourly: one hour), beyond the time that is paid. A suspended VPS is charged from now on and started again; a cancellation to the end of the period is withdrawn. When the balance does not cover it the 402 has an unpaid invoice (hourly: none) and x402 terms: paying either renews it.',
     access: 'order',
     rate: 'orders',
     resource: 'service',
@@ -35,6 +37,7 @@ export const billing = {
       'service_busy',
       'renewal_limit',
       'budget_exceeded',
+      ...approvalErrors,
       'insufficient_balance',
       'account_owes',
       ...purchaseErrors,
@@ -49,7 +52,7 @@ export const billing = {
     path: '/services/{id}/auto-renew',
     summary: 'Turn automatic renewal on or off',
     description:
-      'Turns the automatic renewal of a VPS on or off. With enabled the balance is charged for one more period whenever the paid time ends; this also withdraws a cancellation to the end of the period. A token needs allow_auto_renew for it, and each renewal counts for the budget of the token that ordered. Without renewal, money or budget the VPS is suspended then: powered off, and deleted after 7 days (hourly: 3).',
+      'Turns the automatic renewal of a VPS on or off. With enabled the balance is charged for one more period whenever the paid time ends; this also withdraws a cancellation to the end of the period. A token needs allow_auto_renew for it, and each renewal counts for the budget of the token that ordered; one above approve_above of either token is not made. Without renewal, money or budget the VPS is suspended then: powered off, and deleted after 7 days (hourly: 3).',
     access: 'order',
     rate: 'default',
     resource: 'service',

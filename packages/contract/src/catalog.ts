@@ -46,6 +46,7 @@ export const catalog = {
   listPlans: listOperation({
     method: 'GET',
     path: '/products',
+    everyday: true,
     summary: 'List VPS plans and prices',
     description:
       'Lists every plan with its specification, its price in USD and the OS images it supports. To order one with order_vps, send its slug as product and an os_id of its os_images.',

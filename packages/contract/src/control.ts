@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { approvalErrors } from './errors.ts'
 import {
   AbsolutePath,
   Environment,
@@ -76,7 +77,7 @@ export const control = {
     path: '/services/{id}/reinstall',
     summary: 'Reinstall a VPS',
     description:
-      'Wipes the disk of a VPS and installs the system of os_id. It needs confirm. With the feature retained_disks the old disk, without its snapshots, is a snapshot (list_snapshots) for 24 hours. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true. There is a new one-time root password.',
+      'Wipes the disk of a VPS and installs the system of os_id. It needs confirm. Identifier, address and SSH port stay, and the SSH host key unless new_host_key is true; there is a new one-time root password. With the feature retained_disks the old disk is a snapshot for 24 hours.',
     access: 'manage',
     rate: 'reinstalls',
     resource: 'service',
@@ -87,11 +88,7 @@ export const control = {
       ...service,
       os_id: z.number().int().describe('From os_images of the plan'),
       confirm: Confirm.optional(),
-      ssh_key: z
-        .string()
-        .max(16_384)
-        .optional()
-        .describe('For root: a public key, or the id of a stored one. Without: the same as now'),
+      ssh_key: z.string().max(16_384).optional().describe('For root. Default: the same as now'),
       new_host_key: z.boolean().default(false),
       user_data: UserData.optional(),
     }),
@@ -179,6 +176,7 @@ export const control = {
       'confirmation_required',
       'service_busy',
       'budget_exceeded',
+      ...approvalErrors,
       'insufficient_balance',
       'account_owes',
       'capacity',
@@ -189,9 +187,10 @@ export const control = {
   runOnVps: operation({
     method: 'POST',
     path: '/services/{id}/exec',
+    everyday: true,
     summary: 'Run a command on a VPS',
     description:
-      'Runs a shell command as root on a VPS through its guest agent, without SSH, and answers when it has ended. The first MiB of each output is kept. After timeout seconds the command is ended and timed_out is true. A program that shall go on needs its own session: setsid PROGRAM >/dev/null 2>&1 </dev/null &.',
+      'Runs a shell command as root on a VPS through its guest agent, without SSH, and answers when it has ended. After timeout seconds the command is ended and timed_out is true. A program that shall go on needs its own session: setsid PROGRAM >/dev/null 2>&1 </dev/null &.',
     access: 'manage',
     rate: 'default',
     resource: 'service',

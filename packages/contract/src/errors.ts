@@ -1,3 +1,13 @@
+/** The statuses that ask to come back later. */
+type LaterStatus = 429 | 503
+/** Other statuses of failures. */
+type NowStatus = 400 | 401 | 402 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 500 | 502
+
+type Failure =
+  | { status: NowStatus; fix: string }
+  /** `retryAfter`: the seconds to wait, where what failed does not know better. */
+  | { status: LaterStatus; retryAfter: number; fix: string }
+
 /**
  * Every error code the service can answer with, once: its HTTP status, and what the caller can do.
  * The body on the wire is `{message, code, fix, next_steps, request_id, ...fields}` (see `ErrorBody`).
@@ -60,6 +70,14 @@ export const errors = {
     status: 403,
     fix: 'Wait for another day when "cap" is per_day, or let the token in "raised_by" raise the budget with update_token.',
   },
+  approval_needed: {
+    status: 403,
+    fix: 'Give the owner of the account the link in "approval_url", wait with get_approval, and after the approval send the same call again.',
+  },
+  approval_limit: {
+    status: 403,
+    fix: 'Wait until the owner of the account has decided on a pending approval: list_approvals shows them.',
+  },
   proof_too_old: {
     status: 403,
     fix: 'Prove the mailbox with request_login_code and verify_login_code, and repeat the call with the new token within 10 minutes.',
@@ -71,6 +89,7 @@ export const errors = {
   token_not_below: { status: 403, fix: 'Use a token of a login, or one above the token that is meant.' },
   child_token: { status: 403, fix: 'Use the token of a login: login, or verify_login_code.' },
   not_found: { status: 404, fix: 'Check the identifier; the list operations show the ones you have.' },
+  unknown_operation: { status: 404, fix: 'Use a name that find_operations shows.' },
   file_not_found: {
     status: 404,
     fix: 'Check the path; in a sandbox list_files shows what is there, and relative paths start at /home/user.',
@@ -237,11 +256,12 @@ export const errors = {
     fix: 'Send "confirm" with true, the hostname of the service, or DELETE.',
   },
   idempotency_key_reused: { status: 422, fix: 'Use a new Idempotency-Key for another request.' },
-  rate_limited: { status: 429, fix: 'Wait for the seconds in retry_after, then repeat.' },
+  rate_limited: { status: 429, retryAfter: 60, fix: 'Wait for the seconds in retry_after, then repeat.' },
   internal: { status: 500, fix: 'Repeat the request; if it fails again send the operator the request_id.' },
   network_unavailable: {
     status: 503,
-    fix: 'Ask the operator: this host gives sandboxes no network of their own.',
+    retryAfter: 3600,
+    fix: 'Send network with allow_internet false, or ask the operator: this host gives sandboxes no network of their own.',
   },
   link_invalid: { status: 403, fix: 'Get a new link with get_upload_url or get_download_url.' },
   preview_closed: { status: 404, fix: 'Open the port with expose_port; list_exposed_ports shows its URL.' },
@@ -256,38 +276,50 @@ export const errors = {
   port_refused: { status: 502, fix: 'Start a server on that port of the sandbox, then repeat.' },
   sandboxes_unavailable: {
     status: 503,
-    fix: 'Repeat after the seconds in retry_after, if there are any. Otherwise ask the operator: this host runs no sandboxes.',
+    retryAfter: 3600,
+    fix: 'Repeat after the seconds in retry_after; where that is an hour, this host runs no sandboxes: ask the operator.',
   },
   chain_unavailable: {
     status: 503,
+    retryAfter: 10,
     fix: 'Repeat after the seconds in retry_after: the chain of the contract wallet has to be asked.',
   },
   settlement_unavailable: {
     status: 503,
-    fix: 'Repeat with the same payment, which is settled once, and sign no other before it is over; see get_balance.',
+    retryAfter: 15,
+    fix: 'Repeat after the seconds in retry_after with the same payment, which is settled once, and sign no other before it is over; see get_balance.',
   },
-  rdns_unavailable: { status: 503, fix: 'Ask the operator: reverse names cannot be set here.' },
+  rdns_unavailable: {
+    status: 503,
+    retryAfter: 3600,
+    fix: 'Ask the operator: reverse names cannot be set here.',
+  },
   mail_unavailable: {
     status: 503,
+    retryAfter: 60,
     fix: 'Ask for another code after the seconds in retry_after, or log in with a password.',
   },
   overloaded: {
     status: 503,
+    retryAfter: 5,
     fix: 'Wait for the seconds in retry_after, then send the same request again; nothing was done.',
   },
   capacity: {
     status: 503,
+    retryAfter: 60,
     fix: 'Ask for a smaller one, or again after retry_after seconds; nothing was charged.',
   },
   unavailable: {
     status: 503,
+    retryAfter: 5,
     fix: 'Wait for the seconds in retry_after, then repeat; a write with the same Idempotency-Key, so that it has the effect of one.',
   },
   storage_full: {
     status: 503,
+    retryAfter: 60,
     fix: 'Repeat after the seconds in retry_after: the operator has to make room first. Nothing was charged.',
   },
-} as const satisfies Record<string, { status: number; fix: string }>
+} as const satisfies Record<string, Failure>
 
 export type ErrorCode = keyof typeof errors
 
@@ -311,6 +343,8 @@ export const accountErrors = [
   'answer_not_kept',
   'idempotency_key_reused',
 ] as const
+/** What a charge may answer that a person has to approve. */
+export const approvalErrors = ['approval_needed', 'approval_limit'] as const
 export const resourceErrors = ['not_found', 'not_owner'] as const
 
 export type CommonError =

@@ -1,4 +1,5 @@
 import { account } from './account.ts'
+import { approvals } from './approvals.ts'
 import { balance } from './balance.ts'
 import { billing } from './billing.ts'
 import { catalog } from './catalog.ts'
@@ -21,26 +22,12 @@ import { sandboxWork } from './sandbox-work.ts'
 import { sandboxes } from './sandboxes.ts'
 import { snapshots } from './snapshots.ts'
 import { sshKeys } from './ssh-keys.ts'
+import type { Subject } from './subjects.ts'
 import { tickets } from './tickets.ts'
 import { tokens } from './tokens.ts'
 import { vps } from './vps.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
-
-/** The subjects of operations, as documentation groups them. */
-export const subjects = {
-  Guide: 'Where to begin',
-  Account: 'Register, log in, passwords, tokens with budgets',
-  Catalog: 'Plans on sale, and reviews by customers',
-  Balance: 'Prepaid money: invoices, payments, receipts, statement',
-  VPS: 'Order and run virtual servers',
-  Sandboxes: 'Run code in sandboxes that are paid by the second',
-  Events: 'Everything that happened to the account, as a list, a stream or webhooks',
-  Support: 'Ask the operator',
-  Delegations: 'Let another account operate a VPS',
-} as const
-
-export type Subject = keyof typeof subjects
 
 type About<O, S extends Subject> = { [N in keyof O]: O[N] & { subject: S } }
 
@@ -54,6 +41,7 @@ export const operations = {
   ...about('Guide', guide),
   ...about('Account', account),
   ...about('Account', tokens),
+  ...about('Account', approvals),
   ...about('VPS', sshKeys),
   ...about('Catalog', catalog),
   ...about('Balance', balance),

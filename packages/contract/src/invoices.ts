@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { approvalErrors } from './errors.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { paymentErrors, Settlement } from './payment-shapes.ts'
@@ -107,9 +108,10 @@ export const invoices = {
   topupBalance: operation({
     method: 'POST',
     path: '/balance/topup',
+    everyday: true,
     summary: 'Top up the balance',
     description:
-      'Makes a top-up invoice that is paid in stablecoins. Pay it by sending USDC, USDT or PYUSD on Base, Ethereum or Polygon to the address in payment_options (any one of them), or let a person pay at checkout_url. The balance is credited automatically with the amount that arrives. With method x402 it is paid in the same call, by a signature and without gas.',
+      'Makes a top-up invoice. Send USDC, USDT or PYUSD on Base, Ethereum or Polygon to the address of one of its payment_options, or let a person pay at checkout_url: the balance is credited with what arrives. With method x402 it is paid in the same call, by a signature and without gas.',
     access: 'billing',
     rate: 'topups',
     x402: true,
@@ -123,7 +125,7 @@ export const invoices = {
         .enum(['invoice', 'x402'])
         .optional()
         .describe(
-          'x402: answers 402 with what to sign (EIP-3009); the same call with the payment settles it',
+          'x402: the 402 says what to sign (EIP-3009), and the same call with the payment settles it',
         ),
     }),
     output: z.object({
@@ -157,6 +159,7 @@ export const invoices = {
   getInvoice: operation({
     method: 'GET',
     path: '/invoices/{id}',
+    everyday: true,
     summary: 'Show an invoice',
     description:
       'Shows an invoice, how to pay it, and its payments. With wait=paid the answer comes when the invoice is paid, or after timeout seconds (at most 50).',
@@ -199,6 +202,7 @@ export const invoices = {
       'invoice_closed',
       'topup_by_crypto_only',
       'budget_exceeded',
+      ...approvalErrors,
       'insufficient_balance',
       'account_owes',
       'renewal_limit',

@@ -40,6 +40,7 @@ export type Resource =
   | 'sandbox'
   | 'snapshot'
   | 'refund'
+  | 'approval'
 
 /**
  * One thing that a caller may ask of the service, as data: no handler, no framework.
@@ -56,6 +57,11 @@ export interface Operation {
   atOrigin?: true
   /** Other paths that answer the same. */
   aliases?: readonly `/${string}`[]
+  /**
+   * It is in the list that a model reads at `/mcp` on every turn, which has room for 26: what the whole life of a VPS and
+   * of a sandbox needs.
+   */
+  everyday?: true
   /** Other names that it has as a tool. */
   tools?: readonly string[]
   /** Inputs of a write that may stand in the query instead of the body. */

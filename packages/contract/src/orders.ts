@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { approvalErrors } from './errors.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { purchaseErrors, Settlement } from './payment-shapes.ts'
@@ -23,21 +24,14 @@ export const Order = z.object({
 })
 
 export const orderFields = {
-  product: z.string().max(64).describe('Plan slug from list_plans'),
+  product: z.string().max(64).describe('A slug from list_plans'),
   os_id: z.number().int().describe('From os_images of the plan'),
-  ssh_key: z
-    .string()
-    .max(16_384)
-    .optional()
-    .describe('For root: a public key, one line, or the id of a stored one'),
+  ssh_key: z.string().max(16_384).optional().describe('For root: a public key, or the id of a stored one'),
   hostname: Hostname.optional(),
   user_data: UserData.optional(),
   billing_cycle: z.enum(billingCycles).default('monthly'),
   months: z.number().int().min(1).max(12).default(1).describe('Paid in advance; not for hourly'),
-  auto_renew: z
-    .boolean()
-    .optional()
-    .describe('Charge the balance when the paid time ends; default: if the token may'),
+  auto_renew: z.boolean().optional().describe('Default: true, if the token may'),
   max_price: UsdInput.optional().describe('Refuse when the total is above this'),
   dry_run: z.boolean().default(false).describe('Only check, and answer a quote'),
   quote_id: z.string().max(1000).optional().describe('Order at the price of a dry run'),
@@ -46,9 +40,7 @@ export const orderFields = {
   boot: z
     .enum(['auto', 'cold'])
     .default('auto')
-    .describe(
-      'auto: ready in seconds where the host can. cold: from its disk; slower, shares no memory layout',
-    ),
+    .describe('cold: from its disk; slower, shares no memory layout'),
 }
 export const monthsFit = ({ billing_cycle, months }: { billing_cycle: string; months: number }) =>
   billing_cycle === 'monthly' || months === 1
@@ -95,9 +87,10 @@ export const orders = {
   orderVps: operation({
     method: 'POST',
     path: '/orders',
+    everyday: true,
     summary: 'Order a VPS',
     description:
-      'Orders a VPS and pays it from the balance. The price (of the months, or of the first hour) is held now and charged when SSH answers; the paid time begins then, and is renewed from the balance when it ends. When the balance does not cover it the answer is 402 with an unpaid invoice: pay that and the VPS is provisioned, or top up and send the same order again, which continues it and never makes a second. Or pay the terms in the 402 (x402) within the call.',
+      'Orders a VPS and pays it from the balance. The price is held now and charged when SSH answers; the paid time begins then, and is renewed from the balance. When the balance does not cover it the 402 has an unpaid invoice and x402 terms: pay either, or top up and send the same order again, which continues it and never makes a second.',
     access: 'order',
     withoutAccount: 'buyVps',
     rate: 'orders',
@@ -107,7 +100,7 @@ export const orders = {
     input: z.strictObject(orderFields).refine(monthsFit, NO_MONTHS),
     output: PlacedOrder.extend({ settlement: Settlement.optional() }),
     created: ({ id, quote }) => (quote ? undefined : `/orders/${id}`),
-    errors: [...orderErrors, ...purchaseErrors],
+    errors: [...orderErrors, ...approvalErrors, ...purchaseErrors],
     example: {
       product: 'nano',
       os_id: 1,

@@ -43,9 +43,10 @@ export const sandboxFiles = {
     ...work,
     method: 'PUT',
     path: '/sandboxes/{id}/files',
+    everyday: true,
     summary: 'Write a file of a sandbox',
     description:
-      'Writes a file of a sandbox as a whole, and makes the folders on the way. It can have 5 MB (as a tool 700 kB): write larger ones by get_upload_url. Relative paths start at /home/user.',
+      'Writes a file of a sandbox as a whole, and makes the folders on the way. It can have 5 MB (as a tool 700 kB): write larger ones by get_upload_url.',
     onMachine: true,
     query: ['path'],
     bodyBytes: FILE_BODY_BYTES,
@@ -64,9 +65,10 @@ export const sandboxFiles = {
     ...work,
     method: 'GET',
     path: '/sandboxes/{id}/files',
+    everyday: true,
     summary: 'Read a file of a sandbox',
     description:
-      'Reads up to 5 MB of a file of a sandbox from offset on. UTF-8 text comes as content, and anything else as content_base64. Read larger files by get_download_url. Relative paths start at /home/user.',
+      'Reads up to 5 MB of a file of a sandbox from offset on. UTF-8 text comes as content, and anything else as content_base64. Read larger files by get_download_url.',
     effect: 'read',
     idempotent: true,
     input: z.strictObject({ ...file, ...filePart }),
@@ -80,7 +82,7 @@ export const sandboxFiles = {
     path: '/sandboxes/{id}/files/list',
     summary: 'List a folder of a sandbox',
     description:
-      'Lists a folder of a sandbox, sorted by path. With a depth of more than 1 the folders in it are listed too. Relative paths start at /home/user.',
+      'Lists a folder of a sandbox, sorted by path. With a depth of more than 1 the folders in it are listed too.',
     effect: 'read',
     idempotent: true,
     input: z.strictObject({
@@ -108,7 +110,7 @@ export const sandboxFiles = {
     path: '/sandboxes/{id}/files',
     summary: 'Delete a file of a sandbox',
     description:
-      'Deletes a file of a sandbox, or a folder with all that is in it. A path that is not there is no error. Relative paths start at /home/user.',
+      'Deletes a file of a sandbox, or a folder with all that is in it. A path that is not there is no error.',
     onMachine: true,
     query: ['path'],
     effect: 'destructive',
@@ -123,13 +125,13 @@ export const sandboxFiles = {
     path: '/sandboxes/{id}/upload-url',
     summary: 'Get an upload link for a sandbox',
     description:
-      'Creates a link by which one file of a sandbox is uploaded without a token. PUT up to 2 GB to it: curl -T FILE URL. Relative paths start at /home/user.',
+      'Creates a link by which one file of a sandbox is uploaded without a token. PUT up to 2 GB to it: curl -T FILE URL.',
   }),
   getDownloadUrl: operation({
     ...link,
     path: '/sandboxes/{id}/download-url',
     summary: 'Get a download link of a sandbox',
     description:
-      'Creates a link by which one file of a sandbox is downloaded without a token. GET it; Range is understood. Relative paths start at /home/user.',
+      'Creates a link by which one file of a sandbox is downloaded without a token. GET it; Range is understood.',
   }),
 }

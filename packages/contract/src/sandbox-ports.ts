@@ -21,6 +21,7 @@ export const sandboxPorts = {
     ...one,
     method: 'POST',
     path: '/sandboxes/{id}/ports/{port}',
+    everyday: true,
     summary: 'Expose a port of a sandbox',
     description:
       'Gives a port of a sandbox a URL, for HTTP and WebSocket servers that listen on its loopback or on all addresses. With access public the URL is enough; with access token it takes the token of the answer as well.',

@@ -68,9 +68,10 @@ export const sandboxWork = {
     method: 'POST',
     path: '/sandboxes/{id}/run',
     streams: true,
+    everyday: true,
     summary: 'Run code in a sandbox',
     description:
-      'Runs code in a sandbox and answers when it has ended, with its outputs and the values that it showed. A context keeps variables from one run to the next: python, node and bash are there, and another name makes a new one; without a context nothing is kept. With background it answers a task_id at once. By REST with Accept: text/event-stream the outputs are streamed.',
+      'Runs code in a sandbox and answers when it has ended, with its outputs and the values that it showed. A context (python, node, bash, or any new name) keeps variables from one run to the next. With background it answers a task_id at once. By REST with Accept: text/event-stream the outputs are streamed.',
     onMachine: true,
     effect: 'destructive',
     idempotent: false,
@@ -100,6 +101,7 @@ export const sandboxWork = {
     method: 'POST',
     path: '/sandboxes/{id}/exec',
     streams: true,
+    everyday: true,
     summary: 'Run a command in a sandbox',
     description:
       'Runs a command in a sandbox by /bin/bash -c, in the home folder of user, and answers when it has ended. With background it answers a task_id at once, and send_input types into it. By REST with Accept: text/event-stream the outputs are streamed.',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { approvalErrors } from './errors.ts'
 import { Environment } from './guest-shapes.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
@@ -107,7 +108,7 @@ export const useSandbox = (body: Record<string, unknown>) => [
 const prices = tariffNames
   .map((name) => {
     const { vcpus, memory_mb, price_per_hour } = sandboxTariffs[name]
-    return `${name} ${vcpus} vCPU ${memory_mb / 1024} GB ${formatUsd(price_per_hour)}`
+    return `${name} ${vcpus}/${memory_mb / 1024}/${formatUsd(price_per_hour)}`
   })
   .join(', ')
 
@@ -126,8 +127,9 @@ export const sandboxes = {
   createSandbox: operation({
     method: 'POST',
     path: '/sandboxes',
+    everyday: true,
     summary: 'Start a sandbox',
-    description: `Starts an isolated Linux micro-VM for Python, Node.js and shell, which is running when this answers. It is paid by the second from the balance; its next minute is held. USD an hour: ${prices}. After timeout seconds, idle_timeout seconds without use, or when the balance ends, it ends (persistent: pauses).`,
+    description: `Starts an isolated Linux micro-VM for Python, Node.js and shell, which is running when this answers. It is paid by the second from the balance, which holds its next minute. The tariffs in vCPU/GB/USD an hour: ${prices}. It ends (persistent: pauses) after timeout seconds, after idle_timeout seconds without use, or when the balance ends.`,
     access: 'sandbox',
     withoutAccount: 'buySandbox',
     rate: 'sandboxes',
@@ -136,13 +138,14 @@ export const sandboxes = {
     input: z.strictObject(sandboxFields),
     output: PaidSandbox,
     created: ({ id }) => `/sandboxes/${id}`,
-    errors: [...startErrors, 'unknown_template'],
+    errors: [...startErrors, ...approvalErrors, 'unknown_template'],
     example: { tariff: 'micro', timeout: 300 },
     next: useSandbox,
   }),
   listSandboxes: listOperation({
     method: 'GET',
     path: '/sandboxes',
+    everyday: true,
     summary: 'List sandboxes',
     description: 'Lists the sandboxes that are not over, or those in one state, newest first.',
     access: 'sandbox',
@@ -176,6 +179,7 @@ export const sandboxes = {
     ...one,
     method: 'DELETE',
     path: '/sandboxes/{id}',
+    everyday: true,
     summary: 'End a sandbox',
     description: 'Ends a sandbox with all that is in it. It costs nothing from then on. Its snapshots stay.',
     effect: 'destructive',
@@ -200,7 +204,7 @@ export const sandboxes = {
       idle_timeout: IdleTimeout.optional().describe('Seconds; 0: never'),
     }),
     output: Sandbox,
-    errors: ['sandbox_not_running'],
+    errors: ['sandbox_not_running', ...approvalErrors],
     example: { ...sandboxExample, timeout: 3600 },
   }),
   setSandboxNetwork: operation({
@@ -246,7 +250,13 @@ export const sandboxes = {
       timeout: Timeout.optional().describe('Seconds; default: as before'),
     }),
     output: PaidSandbox,
-    errors: [...startErrors, 'sandbox_not_running', 'sandbox_damaged', 'sandbox_unreachable'],
+    errors: [
+      ...startErrors,
+      ...approvalErrors,
+      'sandbox_not_running',
+      'sandbox_damaged',
+      'sandbox_unreachable',
+    ],
     example: sandboxExample,
     next: useSandbox,
   }),
@@ -267,7 +277,7 @@ export const sandboxes = {
     }),
     output: PaidSandbox,
     created: ({ id }) => `/sandboxes/${id}`,
-    errors: [...startErrors, 'sandbox_not_running', 'sandbox_unreachable'],
+    errors: [...startErrors, ...approvalErrors, 'sandbox_not_running', 'sandbox_unreachable'],
     example: sandboxExample,
     next: useSandbox,
   }),

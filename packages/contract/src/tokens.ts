@@ -23,6 +23,12 @@ const BudgetInput = z
     max_live_vps: Count.optional(),
     max_live_sandboxes: Count.optional(),
     allow_auto_renew: z.boolean().default(false).describe('Services that it orders may renew themselves'),
+    approve_above: z
+      .strictObject({ per_call: UsdInput.optional(), per_day: UsdInput.optional() })
+      .optional()
+      .describe(
+        'A person has to approve what one call costs above per_call, or what a day costs above per_day',
+      ),
   })
   .describe('USD and counts, for the token and all below it; what is left out has no cap')
 
@@ -33,6 +39,7 @@ export const Budget = z.object({
   max_live_vps: z.number().int().nullable(),
   max_live_sandboxes: z.number().int().nullable(),
   allow_auto_renew: z.boolean(),
+  approve_above: z.object({ per_call: Usd.nullable(), per_day: Usd.nullable() }).nullable(),
 })
 
 export const Token = z.object({
@@ -46,7 +53,9 @@ export const Token = z.object({
   unconfirmed: z.boolean().describe('From before the mailbox was proven: limited until confirm_token'),
   scopes: Scopes,
   budget: Budget.nullable(),
-  spent: z.object({ today: Usd, total: Usd }).describe('By it and all below it'),
+  spent: z
+    .object({ today: Usd, total: Usd, unapproved_today: Usd })
+    .describe('By it and all below it; unapproved_today without the approval of a person'),
   created_at: Timestamp,
   expires_at: Timestamp,
 })
@@ -83,7 +92,7 @@ export const tokens = {
     path: '/tokens',
     summary: 'Create a child token',
     description:
-      'Creates a token for another agent or program, with at most the rights of this one and a budget if you give one. Without scopes or expires_in_days it has those of this token. It ends when this token is revoked. A charge over its budget answers 403 budget_exceeded.',
+      'Creates a token for another agent or program, with at most the rights of this one and a budget if you give one. Without scopes or expires_in_days it has those of this token. It ends when this token is revoked. A charge over its budget answers 403 budget_exceeded; one over approve_above answers 403 approval_needed until the owner of the account approves it on a page.',
     access: 'account',
     closedTo: ['grant', 'program'],
     rate: 'default',

@@ -136,7 +136,7 @@ export const UserData = z
   .regex(/^[^\u0000]*$/, 'NUL characters are not allowed')
   .refine((text) => new TextEncoder().encode(text).length <= USER_DATA_BYTES, 'Expected at most 64 KiB')
   .describe(
-    'For cloud-init: #cloud-config, a #! script, MIME or another of its forms; gzip as base64. Runs once; SSH does not wait for it',
+    'For cloud-init, such as #cloud-config or a #! script (gzip as base64). Runs once; SSH does not wait for it',
   )
 
 /** The same wherever something has to be confirmed. */
@@ -152,6 +152,7 @@ export const vps = {
   listVps: listOperation({
     method: 'GET',
     path: '/services',
+    everyday: true,
     summary: 'List your VPS',
     description:
       'Lists the VPS that are live or in transition, newest first. Failed and deleted ones are listed only with the status filter.',
@@ -168,6 +169,7 @@ export const vps = {
     method: 'GET',
     path: '/services/{id}',
     tools: ['reveal_password'],
+    everyday: true,
     summary: 'Show a VPS and how to log in',
     description:
       'Shows a VPS with its status, its SSH access and, once, its root password. With wait=ssh_ready the answer comes when SSH answers, or after timeout seconds (at most 50): repeat until ssh_ready is true. The root password is in exactly one answer after that; reveal=false leaves it for later.',
@@ -192,6 +194,7 @@ export const vps = {
   powerVps: operation({
     method: 'POST',
     path: '/services/{id}/power',
+    everyday: true,
     summary: 'Start, stop or reboot a VPS',
     description:
       'Starts a VPS, stops it or reboots it. The actions stop and reboot ask the guest first and force it after a time-out; force_stop and reset do not ask.',
@@ -213,9 +216,10 @@ export const vps = {
   cancelService: operation({
     method: 'POST',
     path: '/services/{id}/cancel',
+    everyday: true,
     summary: 'Cancel a VPS',
     description:
-      "Cancels a VPS, by default at the end of its paid time. With mode immediate, which needs confirm, the VPS is gone now, the used time is charged at the hourly price and the rest is credited. With the feature retained_disks, restore_snapshot of the snapshot that list_snapshots shows brings it back for 24 hours, for a new month's price.",
+      "Cancels a VPS, by default at the end of its paid time. With mode immediate, which needs confirm, it is gone now, the used time is charged at the hourly price and the rest is credited. With the feature retained_disks, restore_snapshot undoes it for 24 hours, for a new month's price.",
     access: 'manage',
     rate: 'default',
     resource: 'service',

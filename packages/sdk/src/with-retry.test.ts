@@ -28,6 +28,16 @@ test('default: 429 and 503 wait for Retry-After, then go on', async () => {
   expect(world.pauses).toEqual([7_000, 2_000])
 })
 
+test('behavior: where a proxy dropped the header, the body says how long to wait', async () => {
+  const told = refusal(503, 'sandboxes_unavailable')
+  const { sdk, world } = client([{ ...told, body: { ...told.body, retry_after: 3 } }, plans])
+  await sdk.listPlans()
+  expect(world.pauses).toEqual([3_000])
+  const long = client([{ ...told, body: { ...told.body, retry_after: 3600 } }])
+  await expect(long.sdk.listPlans()).rejects.toMatchObject({ retryAfter: 3600 })
+  expect(long.world.pauses).toEqual([])
+})
+
 test('behavior: a read is repeated after a broken connection, each pause twice as long', async () => {
   const { sdk, world } = client([reset, reset, { status: 502, text: 'Bad gateway' }, plans])
   await sdk.listPlans()

@@ -28,6 +28,8 @@ export async function childBudget(
     max_live_vps: countOf(input.max_live_vps),
     max_live_sandboxes: countOf(input.max_live_sandboxes),
     allow_auto_renew: input.allow_auto_renew && holders.every((holder) => holder.allow_auto_renew),
+    approve_per_call: input.approve_above?.per_call ?? null,
+    approve_per_day: input.approve_above?.per_day ?? null,
   }
   const refusal = judgeChildBudget(holders, budget)
   if (refusal) throw budgetExceeded(refusal)

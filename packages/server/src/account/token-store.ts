@@ -13,6 +13,9 @@ export interface BudgetRow {
   max_live_vps: bigint | null
   max_live_sandboxes: bigint | null
   allow_auto_renew: boolean
+  /** Above these a person has to approve. */
+  approve_per_call: bigint | null
+  approve_per_day: bigint | null
 }
 
 export interface TokenRow extends BudgetRow {
@@ -30,6 +33,7 @@ export interface TokenRow extends BudgetRow {
   has_budget: boolean
   spent: bigint
   spent_today: bigint
+  unapproved_today: bigint
   /** Below the umbrella of an account whose mailbox was proven later. */
   unconfirmed: boolean
 }
@@ -37,9 +41,10 @@ export interface TokenRow extends BudgetRow {
 const TOKENS = `
 select token.id, token.account_id, token.name, token.kind, token.parent_id, token.lineage, token.scopes, token.authenticated_at,
   token.created_at, token.expires_at, token.revoked_at, max_per_charge, per_day,
-  budget.total, max_live_vps, max_live_sandboxes, allow_auto_renew,
+  budget.total, max_live_vps, max_live_sandboxes, allow_auto_renew, approve_per_call, approve_per_day,
   budget.token_id is not null as has_budget, coalesce(spending.total, 0)::bigint as spent,
   coalesce(case when spending.day = $2 then spending.today end, 0)::bigint as spent_today,
+  coalesce(case when spending.unapproved_day = $2 then spending.unapproved end, 0)::bigint as unapproved_today,
   exists (select from token top where top.id = token.lineage[1] and top.is_umbrella) as unconfirmed
 from token
 left join token parent on parent.id = token.parent_id
@@ -149,8 +154,9 @@ export async function setBudget(tx: Transaction, tokenId: string, budget: Budget
   if (!budget) return
   await tx.query(
     `insert into token_budget
-       (token_id, max_per_charge, per_day, total, max_live_vps, max_live_sandboxes, allow_auto_renew)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
+       (token_id, max_per_charge, per_day, total, max_live_vps, max_live_sandboxes, allow_auto_renew, approve_per_call,
+        approve_per_day)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       tokenId,
       budget.max_per_charge,
@@ -159,6 +165,8 @@ export async function setBudget(tx: Transaction, tokenId: string, budget: Budget
       budget.max_live_vps,
       budget.max_live_sandboxes,
       budget.allow_auto_renew,
+      budget.approve_per_call,
+      budget.approve_per_day,
     ],
   )
 }
@@ -263,9 +271,13 @@ export const tokenView = (row: TokenRow, now: Date): z.output<typeof Token> => (
         max_live_vps: countOf(row.max_live_vps),
         max_live_sandboxes: countOf(row.max_live_sandboxes),
         allow_auto_renew: row.allow_auto_renew,
+        approve_above:
+          row.approve_per_call === null && row.approve_per_day === null
+            ? null
+            : { per_call: row.approve_per_call, per_day: row.approve_per_day },
       }
     : null,
-  spent: { today: row.spent_today, total: row.spent },
+  spent: { today: row.spent_today, total: row.spent, unapproved_today: row.unapproved_today },
   created_at: row.created_at,
   expires_at: row.expires_at,
 })

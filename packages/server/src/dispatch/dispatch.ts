@@ -1,12 +1,13 @@
 import type { ErrorCode } from '@coinrack/contract/errors.ts'
 import { type OperationName, operations } from '@coinrack/contract/index.ts'
-import type { Operation } from '@coinrack/contract/operation.ts'
+import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import type pg from 'pg'
 import { z } from 'zod'
 import { type Authenticated, authenticate } from '../account/authenticate.ts'
 import { createKnownTokens } from '../account/known-tokens.ts'
 import { readUntil } from '../database/changes.ts'
 import { inTransaction, type Queryable } from '../database/transaction.ts'
+import { ApprovalNeeded, type AskedCall } from '../platform/approval-needed.ts'
 import { type ErrorOptions, OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import { addressBlock } from './address-block.ts'
@@ -26,6 +27,7 @@ import {
   replay,
   storedAnswer,
 } from './idempotency.ts'
+import { findOnlyOne, isFoundAlone } from './only-one.ts'
 import { otherDoor } from './other-door.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
 import { compileInput, readKey } from './read-input.ts'
@@ -78,6 +80,8 @@ interface Done {
 
 /** How far a request has come: it holds also for one that is refused. */
 interface Begun {
+  /** Once the token is known to be good. */
+  caller: Caller | undefined
   /** Headers of the answer, whatever becomes of it. */
   headers: Answer['headers']
   /** Once the limits let the request through. */
@@ -89,6 +93,8 @@ export interface Answer {
   /** As on the wire. For a list: `{items, next_cursor}`. */
   body: Record<string, unknown>
   headers: Record<string, string>
+  /** The call that `callOperation` made: this is its answer. */
+  answered?: { name: OperationName; input: Record<string, unknown> }
 }
 
 export type Dispatch = (name: OperationName, request: Request) => Promise<Answer>
@@ -108,7 +114,9 @@ export function createDispatch(
 
   async function run(name: OperationName, request: Request, begun: Begun): Promise<Answer> {
     const op: Operation = operations[name]
-    const { caller, row } = await identify(name, op, request)
+    const presented = await identify(name, op, request)
+    const { caller } = presented
+    begun.caller = caller
     if (caller) Object.assign(begun.headers, headersFor(caller))
     const limits = caller ? limiter : strangers.limiter
     begun.taken = await limits.take(op.rate, caller?.accountId, request.address)
@@ -116,13 +124,26 @@ export function createDispatch(
     const world = caller ? services : { ...services, db: strangers.db }
 
     const raw = request.input()
-    if (op.resource) checkOwner(op, row, caller!)
+    const found = caller && (await findLeftOut(name, request, caller))
+    if (found instanceof OperationError) {
+      // A write that was done is answered again, whatever the account has now.
+      const earlier = await earlierAnswer(name, request, caller!)
+      if (earlier || found.code !== 'not_found') checkRights(name, op, caller!)
+      if (earlier) return replayed(earlier)
+      throw found
+    }
+    const complete = found === undefined ? request : { ...request, resourceId: found }
+    const { row } = found === undefined ? presented : await identify(name, op, complete)
+    // Without an identifier the input is refused.
+    if (op.resource && complete.resourceId !== undefined) checkOwner(op, row, caller!)
     if (caller) checkRights(name, op, caller)
-    const input = inputs.get(name)!(raw)
+    const input = inputs.get(name)!(
+      found === undefined ? raw : { ...raw, [resourceInput(op.resource!)]: found },
+    )
     const until: UntilReached = async (topic, seconds, read, reached) => {
       const value = await readUntil(services.changes, topic, seconds, read, reached)
       // A token may have been revoked meanwhile, or the resource taken away.
-      const now = await identify(name, op, request)
+      const now = await identify(name, op, complete)
       if (op.resource) checkOwner(op, now.row, now.caller!)
       if (now.caller) checkRights(name, op, now.caller)
       return value
@@ -137,9 +158,16 @@ export function createDispatch(
     }
     // Types tie each handler to its own call; here it is any of them.
     const handler = (isPaid ? paidHandlers : handlers)[name as never] as AnyHandler
+    const asked: AskedCall = {
+      operation: name,
+      get digest() {
+        return hashInput({ operation: name, input: raw })
+      },
+    }
     const call = {
       input,
       caller,
+      asked,
       client: addressBlock(request.address),
       resource: row,
       db: world.db,
@@ -156,7 +184,7 @@ export function createDispatch(
     const paid = {
       ...{ payment, isGone, key, paidServices: services },
       keyHash: key === undefined ? undefined : hashKey({ tokenId: caller?.tokenId ?? 'none', key }),
-      digest: hashInput({ operation: name, input: raw }),
+      digest: asked.digest,
     }
     const work: Work = {
       prepare: handler.prepare && (() => handler.prepare!(call)),
@@ -177,6 +205,26 @@ export function createDispatch(
     return op.onMachine || isPaid
       ? runOutside(world.db, work, idempotency)
       : runWrite(world.db, work, idempotency)
+  }
+
+  /** For a call without the identifier of a resource that can be found alone: what it means, or how it is refused. */
+  async function findLeftOut(
+    name: OperationName,
+    { resourceId }: Request,
+    { accountId }: Caller,
+  ): Promise<string | OperationError | undefined> {
+    const { resource, delegable }: Operation = operations[name]
+    if (resourceId !== undefined || !isFoundAlone(resource)) return undefined
+    return findOnlyOne(services, { resource, delegable }, { accountId, tool: toolName(name) })
+  }
+
+  async function earlierAnswer(
+    name: OperationName,
+    { idempotencyKey: key, input }: Request,
+    { accountId, tokenId }: Caller,
+  ) {
+    if (operations[name].method === 'GET' || typeof key !== 'string') return undefined
+    return storedAnswer(services.db, services, { accountId, tokenId, key, operation: name, input: input() })
   }
 
   /** Runs what acts on a machine or is paid, which may take long, in no transaction. Its answer is remembered like any other. */
@@ -278,9 +326,16 @@ export function createDispatch(
     throw new OperationError('unauthorized', 'The token is not valid: unknown, expired or revoked')
   }
 
+  /** A charge that a person has to approve is asked for, once the transaction that it was refused in is over. */
+  async function askedFor(refusal: unknown, caller: Caller | undefined): Promise<unknown> {
+    if (!(refusal instanceof ApprovalNeeded) || !caller) return refusal
+    return services.approving.ask(services, caller, refusal).catch((error) => error)
+  }
+
   return async (name, request) => {
-    const begun: Begun = { headers: {}, taken: undefined }
-    const answer = await run(name, request, begun).catch(async (error) => {
+    const begun: Begun = { caller: undefined, headers: {}, taken: undefined }
+    const answer = await run(name, request, begun).catch(async (refusal) => {
+      const error = await askedFor(refusal, begun.caller)
       if (begun.taken && isPlainRefusal(error)) Object.assign(begun.headers, await begun.taken.giveBack())
       return failureAnswer(services, error, request.requestId)
     })

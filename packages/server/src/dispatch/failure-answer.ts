@@ -1,6 +1,6 @@
 import { basePath } from '@coinrack/contract/index.ts'
 import { databaseTrouble } from '../database/trouble.ts'
-import { errorBody, OperationError, wholeSeconds } from '../platform/errors.ts'
+import { errorBody, OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import type { Answer } from './dispatch.ts'
 
@@ -12,12 +12,12 @@ export function failureAnswer(services: Services, error: unknown, requestId: str
     known =
       databaseTrouble(error) ?? new OperationError('internal', 'The service failed to answer this request')
   }
-  const { retryAfter } = known.options
+  const { retryAfter } = known
   return {
     status: known.status,
     body: errorBody(known, requestId),
     headers: {
-      ...(retryAfter === undefined ? {} : { 'retry-after': String(wholeSeconds(retryAfter)) }),
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
       ...(known.status === 401 ? { 'www-authenticate': `Bearer realm="${basePath}"` } : {}),
       ...(known.options.headers ?? {}),
     },

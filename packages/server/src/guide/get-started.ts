@@ -74,8 +74,10 @@ export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }
     sandbox_flow: numbered(config.sandboxes ? SANDBOX_FLOW : []),
     authentication:
       'A token comes from register_account, login or verify_login_code. It is good for a year. The Authorization header wins over access_token.',
+    tools:
+      'Your list may show the most used tools alone. find_operations finds every other operation, and call_operation calls it. access_token of any tool is the token, where no Authorization header can be sent. idempotency_key of a write is any text of yours: repeated with the same one, the write has the effect of one.',
     errors:
-      'Every error has message, code, fix and next_steps. 402 means that nothing was charged and how much is missing. 429 and 503 say in retry_after (by REST also as the header Retry-After) after how many seconds to come back. Send the same Idempotency-Key (as a tool: idempotency_key) when you repeat a write.',
+      'Every error has message, code, fix and next_steps. 402 means that nothing was charged and how much is missing. 429 and 503 say in retry_after (by REST also as the header Retry-After) after how many seconds to come back. Send the same idempotency_key (by REST the header Idempotency-Key) when you repeat a write.',
     limits: Object.fromEntries(
       Object.entries(config.rates).map(([name, rate]) => [
         name,

@@ -17,7 +17,7 @@ export interface ErrorOptions {
   /** Keeps what the handler wrote: the refusal itself has an effect, such as an open invoice. */
   keepEffects?: boolean
   headers?: Record<string, string | string[]>
-  /** Seconds, for 429 and 503: in the header Retry-After, and as `retry_after` in the body. */
+  /** Seconds, for 429 and 503, where they are known better than the contract knows them for the code. */
   retryAfter?: number
 }
 
@@ -35,6 +35,13 @@ export class OperationError extends Error {
 
   get status(): number {
     return errors[this.code].status
+  }
+
+  /** Whole seconds to wait: with 429 and 503 always, in the header Retry-After and as `retry_after` in the body. */
+  get retryAfter(): number | undefined {
+    const known = errors[this.code]
+    const seconds = this.options.retryAfter ?? ('retryAfter' in known ? known.retryAfter : undefined)
+    return seconds === undefined ? undefined : Math.max(1, Math.ceil(seconds))
   }
 }
 
@@ -67,17 +74,15 @@ const nextSteps: Partial<Record<ErrorCode, NextStep[]>> = {
 }
 
 export function errorBody(error: OperationError, requestId: string): ErrorBody {
-  const { fields, fix, nextSteps: steps, retryAfter } = error.options
+  const { fields, fix, nextSteps: steps } = error.options
+  const { retryAfter } = error
   return {
     message: error.message,
     code: error.code,
     fix: fix ?? errors[error.code].fix,
     next_steps: steps ?? nextSteps[error.code] ?? [],
     request_id: requestId,
-    ...(retryAfter === undefined ? {} : { retry_after: wholeSeconds(retryAfter) }),
+    ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
     ...fields,
   }
 }
-
-/** Seconds to wait as they are told: whole ones, and never none. */
-export const wholeSeconds = (seconds: number) => Math.max(1, Math.ceil(seconds))

@@ -7,6 +7,7 @@ import { registerOauth } from '../account/oauth/oauth.route.ts'
 import { challenge } from '../account/oauth/resource.ts'
 import { registerProvenPages } from '../account/proving/proven-page.route.ts'
 import { shareOf } from '../database/pool.ts'
+import { callingByName } from '../dispatch/call-by-name.ts'
 import { createDispatch } from '../dispatch/dispatch.ts'
 import { createRateLimiter } from '../dispatch/rate-limiter.ts'
 import { registerEventStream } from '../events/event-stream.route.ts'
@@ -46,9 +47,11 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   const shared = shareOf(services.db, createSlots(STRANGERS))
   const lookups = shareOf(services.db, createSlots(LOOKUPS))
   const strangers = { db: shared, lookups, limiter: createRateLimiter({ ...services, db: shared }) }
-  const dispatch = measured(
-    createDispatch(services, { handlers, paidHandlers }, createRateLimiter(services), strangers),
-    metrics,
+  const dispatch = callingByName(
+    measured(
+      createDispatch(services, { handlers, paidHandlers }, createRateLimiter(services), strangers),
+      metrics,
+    ),
   )
   const upgrades: Upgrade[] = []
   const app = createServer(services, upgrades)

@@ -18,6 +18,8 @@ import { updateToken } from '../account/update-token.ts'
 import { verifyLoginCode } from '../account/verify-login-code.ts'
 import { verifyWalletLogin } from '../account/verify-wallet-login.ts'
 import { whoami } from '../account/whoami.ts'
+import { getApproval } from '../approvals/get-approval.ts'
+import { listApprovals } from '../approvals/list-approvals.ts'
 import { getBalance } from '../balance/get-balance.ts'
 import { getStatement } from '../balance/get-statement.ts'
 import { listTransactions } from '../balance/list-transactions.ts'
@@ -37,6 +39,8 @@ import { listWebhookDeliveries } from '../events/webhooks/list-webhook-deliverie
 import { listWebhooks } from '../events/webhooks/list-webhooks.ts'
 import { replayWebhook } from '../events/webhooks/replay-webhook.ts'
 import { testWebhook } from '../events/webhooks/test-webhook.ts'
+import { callOperation } from '../guide/call-operation.ts'
+import { findOperations } from '../guide/find-operations.ts'
 import { getStarted } from '../guide/get-started.ts'
 import { cancelInvoice } from '../payments/cancel-invoice.ts'
 import { getInvoice } from '../payments/get-invoice.ts'
@@ -122,6 +126,8 @@ import { restoreSnapshot } from '../vps/snapshot/restore-snapshot.ts'
 /** One handler for each operation of the contract. */
 export const handlers: Handlers = {
   getStarted,
+  findOperations,
+  callOperation,
   registerAccount,
   login,
   requestLoginCode,
@@ -139,6 +145,8 @@ export const handlers: Handlers = {
   revokeToken,
   refreshToken,
   logout,
+  listApprovals,
+  getApproval,
   listSshKeys,
   addSshKey,
   deleteSshKey,

@@ -15,6 +15,7 @@ import { forgetDeletedWebhooks } from '../events/webhooks/webhook-store.ts'
 import { noteWhetherTended } from '../hosts/host-elsewhere.ts'
 import { createLeases, underLease } from '../hosts/leases.ts'
 import { observeHost } from '../hosts/observe-host.ts'
+import { forgetApprovals } from '../ledger/approval-store.ts'
 import { forgetUnpaidInvoices } from '../payments/invoice-store.ts'
 import { runPayments } from '../payments/run-payments.ts'
 import { repeat } from '../platform/background.ts'
@@ -307,6 +308,7 @@ export async function forgetWhatIsOld(services: Services): Promise<PassReport> {
     () => forgetUnpaidInvoices(db, before),
     () => forgetDeletedWebhooks(db, before),
     () => forgetOldStates(db, now),
+    () => forgetApprovals(db, before),
     () => forgetEndedTokens(db, before),
   ]
   let failed = 0

@@ -5,14 +5,9 @@ import {
   errors,
   resourceErrors,
 } from '@coinrack/contract/errors.ts'
-import {
-  basePath,
-  type OperationName,
-  operationList,
-  type Subject,
-  subjects,
-} from '@coinrack/contract/index.ts'
+import { basePath, type OperationName, operationList } from '@coinrack/contract/index.ts'
 import { type Operation, pathInputs, resourceInput, toolName } from '@coinrack/contract/operation.ts'
+import { type Subject, subjects } from '@coinrack/contract/subjects.ts'
 import { ErrorBody } from '@coinrack/contract/wire.ts'
 import { headersOf, refer, responseHeaders } from './openapi-headers.ts'
 import { describeWebhooks } from './openapi-webhooks.ts'

@@ -1,4 +1,10 @@
-import { basePath, type OperationName, operationList, walletPath } from '@coinrack/contract/index.ts'
+import {
+  basePath,
+  type OperationName,
+  operationList,
+  operations,
+  walletPath,
+} from '@coinrack/contract/index.ts'
 import { type Operation, resourceInput } from '@coinrack/contract/operation.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer, Dispatch } from '../dispatch/dispatch.ts'
@@ -49,12 +55,19 @@ export async function registerRest(
         method: op.method,
         url,
         exposeHeadRoute,
-        config: { onMachines: needsSandboxes(op), inGuest: needsGuest(op) },
+        config: {
+          onMachines: needsSandboxes(op),
+          inGuest: needsGuest(op),
+          ...(name === 'callOperation' ? { calledInBody: 'arguments' } : {}),
+        },
         // Whatever may hold a secret is never compressed.
         ...(op.method === 'GET' && op.effect !== 'read' ? { compress: false } : {}),
         ...(op.bodyBytes === undefined ? {} : { bodyLimit: op.bodyBytes }),
         handler: async (request, reply) => {
-          if (!wantsStream(op, request)) return send(reply, op, await ask(dispatch, name, op, request))
+          if (!wantsStream(op, request)) {
+            const answer = await ask(dispatch, name, op, request)
+            return send(reply, answeringOf(op, answer), answer)
+          }
           const answer = await streamAnswer(request, reply, closing.signal, (stream) =>
             ask(dispatch, name, op, request, stream),
           )
@@ -134,6 +147,10 @@ function parseBody(text: unknown): Record<string, unknown> {
   }
   return value as Record<string, unknown>
 }
+
+/** The operation that answered: one that `callOperation` called answers an object, and by the method of the route. */
+const answeringOf = (op: Operation, { answered }: Answer): Operation =>
+  answered ? { ...operations[answered.name], method: op.method, list: false } : op
 
 function send(reply: FastifyReply, op: Operation, { status, body, headers }: Answer) {
   reply.code(status).headers({ 'cache-control': keeping(op, status, body), ...headers })

@@ -157,10 +157,18 @@ async function passUpgrade(
 
 const noAnswer = (port: number) => new OperationError('port_refused', `Port ${port} did not answer`)
 
-function refusal({ code, status }: OperationError): string {
+function refusal({ code, status, retryAfter }: OperationError): string {
   if (code === 'preview_closed') return NOTHING_HERE
-  const body = JSON.stringify({ code, fix: errors[code].fix })
-  return `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  const wait = retryAfter === undefined ? {} : { retry_after: retryAfter }
+  const body = JSON.stringify({ code, fix: errors[code].fix, ...wait })
+  const head = [
+    `HTTP/1.1 ${status} Refused`,
+    'Connection: close',
+    ...(retryAfter === undefined ? [] : [`Retry-After: ${retryAfter}`]),
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
 /** Cuts a connection when its port is no longer exposed to the visitor, or its sandbox does not run. */

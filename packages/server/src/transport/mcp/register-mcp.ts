@@ -7,13 +7,6 @@ import { bearerToken } from '../rest.ts'
 import { mcpAddresses } from './addresses.ts'
 import { createMcp } from './serve-mcp.ts'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether the route is an agent address: what it needs is said by the message in the body. */
-    isMcp?: true
-  }
-}
-
 /** Who may use an address that is for grants. */
 export interface Grants {
   /** Whether the token is one of a grant. Counts for the client's address when it is none. */
@@ -29,7 +22,7 @@ export function registerMcp(app: FastifyInstance, config: Config, dispatch: Disp
     app.route({
       method: ['GET', 'POST', 'DELETE'],
       url: at.path,
-      config: { isMcp: true },
+      config: { calledInBody: 'messages' },
       handler: async (request, reply) => {
         if (!isOwnOrigin(request.headers.origin, config)) {
           return reply.code(403).send({

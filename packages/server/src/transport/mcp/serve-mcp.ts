@@ -1,4 +1,4 @@
-import { operationList } from '@coinrack/contract/index.ts'
+import { operationList, operations } from '@coinrack/contract/index.ts'
 import { resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
@@ -61,7 +61,10 @@ export function createMcp(at: McpAddress, dispatch: Dispatch, version: string): 
         forGrants: at.forGrants === true,
         payment: params._meta?.['x402/payment'],
       })
-      return toolResult(tool.op, input, answer)
+      const { answered } = answer
+      return answered
+        ? toolResult(operations[answered.name], answered.input, answer)
+        : toolResult(tool.op, input, answer)
     })
     return server
   })
