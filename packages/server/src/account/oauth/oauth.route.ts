@@ -6,7 +6,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider'
 import type { RateLimiter } from '../../dispatch/rate-limiter.ts'
 import type { Services } from '../../platform/services.ts'
 import { endGrant, UsedTwice } from './adapter.ts'
-import { offeredScopes, withOfferedScopes } from './application-metadata.ts'
+import { offeredScopes, withoutScope } from './application-metadata.ts'
 import { PATHS } from './authorization-server.ts'
 import { METADATA_PATHS, resourceMetadata, USUAL_SCOPES } from './resource.ts'
 import { gatherWrites } from './unit-of-work.ts'
@@ -116,12 +116,12 @@ async function withScopes(context: KoaContextWithOIDC, next: () => Promise<unkno
   await next()
 }
 
-/** A registration without scopes that there are not here; as it came, when it is no object. */
+/** A registration without scopes; as it came, when it is no object. */
 function registrationIn(text: string): string {
   try {
     const metadata = JSON.parse(text)
     return metadata && typeof metadata === 'object' && !Array.isArray(metadata)
-      ? JSON.stringify(withOfferedScopes(metadata))
+      ? JSON.stringify(withoutScope(metadata))
       : text
   } catch {
     return text

@@ -341,7 +341,7 @@ describe('registration', () => {
       redirect_uris: ['cursor://anysphere.cursor-mcp/callback'],
       scope: 'openid email read',
     })
-    expect([status, body.scope]).toEqual([201, 'read'])
+    expect([status, body.scope]).toEqual([201, undefined])
   })
 
   test('behavior: one that nobody lets in is forgotten after a day', async () => {
