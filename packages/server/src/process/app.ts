@@ -6,6 +6,7 @@ import { consentPageOf } from '../account/oauth/consent-page.ts'
 import { registerOauth } from '../account/oauth/oauth.route.ts'
 import { challenge } from '../account/oauth/resource.ts'
 import { registerProvenPages } from '../account/proving/proven-page.route.ts'
+import { approvalPage } from '../approvals/approval-page.ts'
 import { shareOf } from '../database/pool.ts'
 import { callingByName } from '../dispatch/call-by-name.ts'
 import { createDispatch } from '../dispatch/dispatch.ts'
@@ -99,6 +100,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   registerOauth(app, forStrangers, strangers.limiter, provider)
   registerProvenPages(app, forStrangers, { dispatch, limiter: strangers.limiter }, [
     consentPageOf(forStrangers, provider),
+    approvalPage(services),
   ])
   registerSandboxFiles(app, services, dispatch)
   upgrades.push(

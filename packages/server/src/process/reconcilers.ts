@@ -307,8 +307,8 @@ export async function forgetWhatIsOld(services: Services): Promise<PassReport> {
     () => forgetRenewers(db, before),
     () => forgetUnpaidInvoices(db, before),
     () => forgetDeletedWebhooks(db, before),
-    () => forgetOldStates(db, now),
     () => forgetApprovals(db, before),
+    () => forgetOldStates(db, now),
     () => forgetEndedTokens(db, before),
   ]
   let failed = 0

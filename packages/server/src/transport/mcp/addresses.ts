@@ -10,13 +10,13 @@ export interface McpAddress {
   lists(name: OperationName): boolean
   /** Tools take the token as the input `access_token` too, for clients whose headers an agent cannot change. */
   takesToken: boolean
-  /** Who lets an application in by OAuth lets it in here: it takes such grants, and no other token. */
-  forGrants?: true
   /**
    * Tools show examples and output schemas too, and stand under each of their names: for clients that search the list, so
    * that a model does not read it whole.
    */
   detailed: boolean
+  /** Who lets an application in by OAuth lets it in here: it takes such grants, and no other token. */
+  forGrants?: true
 }
 
 /** Lists the guide, and the operations of these subjects. */
