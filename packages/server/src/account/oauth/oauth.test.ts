@@ -1,3 +1,5 @@
+import { operationList } from '@coinrack/contract/index.ts'
+import { toolName } from '@coinrack/contract/operation.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestService, type TestService } from '../../process/testing.ts'
@@ -86,6 +88,20 @@ describe('a grant', () => {
     const byRest = await service.ask('GET', '/balance', { token: access })
     expect([byRest.status, byRest.body.code]).toEqual([401, 'wrong_audience'])
   })
+})
+
+test('default: the list is that of /mcp without what is closed to grants, and no tool takes a token; any other can be called', async () => {
+  const { access } = await hand.signIn()
+  const listed = await hand.list(access)
+  const everyday = operationList.flatMap(([name, { everyday, closedTo }]) =>
+    everyday && !closedTo?.includes('grant') ? [toolName(name)] : [],
+  )
+  expect(listed.map(({ name }) => name).sort()).toEqual(everyday.sort())
+  expect(JSON.stringify(listed)).not.toContain('access_token')
+  const { body } = await hand.call(access, 'list_orders')
+  expect(body.items).toEqual([])
+  const byName = await hand.call(access, 'call_operation', { name: 'create_token', arguments: {} })
+  expect(byName.body.code).toBe('closed_to_token')
 })
 
 describe('the texts of a grant', () => {
