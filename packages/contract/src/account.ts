@@ -56,7 +56,7 @@ export const account = {
     description:
       'Creates an account from an e-mail address alone and returns a Bearer token at once. Keep the token: it is the credential of the account, as Authorization header or as access_token of every tool.',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'register',
     effect: 'write',
     idempotent: false,
@@ -79,7 +79,7 @@ export const account = {
     summary: 'Log in with a password',
     description: 'Returns a new Bearer token for an account that has a password (see set_password).',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -97,7 +97,7 @@ export const account = {
     description:
       'Sends a login code by e-mail, which is good for 10 minutes: 6 digits, or 12 characters after many wrong tries or requests for the address, and then at most one in 10 minutes. The answer is the same whether or not an account exists.',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -121,7 +121,7 @@ export const account = {
     description:
       'Exchanges a login code for a Bearer token, and creates the account when there is none for this address.',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -145,7 +145,7 @@ export const account = {
     description:
       'Shows a Sign-In-With-Ethereum message (EIP-4361) for the wallet to sign, which logs in once within 5 minutes.',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -172,7 +172,7 @@ export const account = {
     description:
       'Exchanges the signed message of request_wallet_challenge for a Bearer token of the account of the wallet, and creates the account when there is none.',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,

@@ -328,7 +328,7 @@ export const settings = {
   },
   webhookAllowedNetworks: {
     name: 'COINRACK_WEBHOOK_ALLOWED_NETWORKS',
-    doc: 'Networks that webhooks may lead to although they are no public hosts: your own, if customers are in them. Whoever is a customer reaches them with a POST.',
+    doc: 'Networks that webhooks, and the metadata of applications that sign in by OAuth, may lead to although they are no public hosts: your own, if customers are in them. Whoever is a customer reaches them with a POST, and anyone with a GET.',
     schema: values.networks,
     default: '',
   },
