@@ -155,6 +155,7 @@ export function createDispatch(
       input,
       caller,
       client: addressBlock(request.address),
+      asTool: request.asTool,
       resource: row,
       db: world.db,
       services: world,

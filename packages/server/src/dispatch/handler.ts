@@ -61,6 +61,8 @@ export interface Call<N extends OperationName> {
   db: Operations[N] extends { method: 'GET' } | { onMachine: true } ? Queryable : Transaction
   services: Services
   until: UntilReached
+  /** Called as a tool: the answer is for a model. */
+  asTool: boolean
   /** Undefined where the answer alone is wanted. */
   stream: OutputStream | undefined
   /**

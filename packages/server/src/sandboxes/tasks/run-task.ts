@@ -8,8 +8,6 @@ import {
 } from '@coinrack/compute/ports/sandbox-channel.ts'
 import type { OutputStream } from '../../dispatch/handler.ts'
 import { OperationError } from '../../platform/errors.ts'
-import type { Services } from '../../platform/services.ts'
-import { textOf } from './task-output.ts'
 
 /** Nothing answers later than 50 s: the last ones are for ending the task and fetching what it wrote. */
 const LONGEST_MS = 46_000
@@ -27,8 +25,7 @@ export interface Asked {
 }
 
 export interface Done {
-  stdout: string
-  stderr: string
+  outputs: { stdout: Uint8Array; stderr: Uint8Array }
   exit_code: number | null
   timed_out: boolean
   truncated: boolean
@@ -42,14 +39,12 @@ export interface Done {
  * A caller that hangs up ends its task, as no other caller can read it.
  */
 export async function runTask(
-  { newId }: Pick<Services, 'newId'>,
   { tasks }: SandboxChannel,
-  id: string,
+  { id, taskId }: { id: string; taskId: string },
   request: TaskRequest,
   { timeout, background, input }: Asked,
   stream: OutputStream | undefined,
 ): Promise<Done> {
-  const taskId = newId('task')
   if (background) {
     await tasks.start(id, taskId, { ...request, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) })
     if (input !== undefined) await tasks.write(id, taskId, Buffer.from(input))
@@ -77,8 +72,7 @@ export async function runTask(
 }
 
 const nothing: Omit<Done, 'task_id'> = {
-  stdout: '',
-  stderr: '',
+  outputs: { stdout: Buffer.of(), stderr: Buffer.of() },
   exit_code: null,
   timed_out: false,
   truncated: false,
@@ -107,8 +101,7 @@ async function follow(
 ): Promise<Done> {
   const outputs = { stdout: createOutput(stream, 'stdout'), stderr: createOutput(stream, 'stderr') }
   const view = (end: Partial<TaskEnd>): Done => ({
-    stdout: outputs.stdout.text(),
-    stderr: outputs.stderr.text(),
+    outputs: { stdout: outputs.stdout.bytes(), stderr: outputs.stderr.bytes() },
     exit_code: end.exitCode ?? null,
     timed_out: end.timedOut ?? true,
     truncated: outputs.stdout.isTruncated() || outputs.stderr.isTruncated(),
@@ -153,7 +146,7 @@ function createOutput(stream: OutputStream | undefined, name: 'stdout' | 'stderr
       if (part.length > 0) kept.push(part)
       return true
     },
-    text: () => textOf(Buffer.concat(kept)),
+    bytes: () => Buffer.concat(kept),
     isTruncated: () => isTruncated,
   }
 }

@@ -62,8 +62,8 @@ export function createMcp(at: McpAddress, dispatch: Dispatch, version: string): 
       })
       const { answered } = answer
       return answered
-        ? toolResult(operations[answered.name], answered.input, answer)
-        : toolResult(tool.op, input, answer)
+        ? toolResult(operations[answered.name], answered.input, answer, at)
+        : toolResult(tool.op, input, answer, at)
     })
     return server
   })
