@@ -1,4 +1,4 @@
-import type { Scope } from '@coinrack/contract/operation.ts'
+import type { Scope, TokenKind } from '@coinrack/contract/operation.ts'
 import type { Caller } from '../dispatch/handler.ts'
 import { sha256 } from '../platform/sealer.ts'
 import type { Services } from '../platform/services.ts'
@@ -22,6 +22,7 @@ export interface Authenticated {
 interface CallerJson {
   id: string
   account_id: string
+  kind: TokenKind
   lineage: string[]
   scopes: Scope[]
   authenticated_at: string
@@ -32,7 +33,7 @@ interface CallerJson {
 }
 
 const CALLER = `
-select t.id, t.account_id, t.lineage, t.scopes, t.authenticated_at, t.proven_at, least(t.expires_at, text.good_until) as expires_at,
+select t.id, t.account_id, t.kind, t.lineage, t.scopes, t.authenticated_at, t.proven_at, least(t.expires_at, text.good_until) as expires_at,
   a.suspended_at, low.runs_out_at
 from (
   select id, null::timestamptz as good_until from token where hash = $1
@@ -66,6 +67,7 @@ export async function authenticate(
     caller: {
       accountId: caller.account_id,
       tokenId: caller.id,
+      kind: caller.kind,
       lineage: caller.lineage,
       scopes: caller.scopes,
       authenticatedAt: new Date(caller.authenticated_at),

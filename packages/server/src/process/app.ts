@@ -1,6 +1,7 @@
 import { basePath, walletPath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { authenticate } from '../account/authenticate.ts'
+import { registerProvenPages } from '../account/proving/proven-page.route.ts'
 import { shareOf } from '../database/pool.ts'
 import { callingByName } from '../dispatch/call-by-name.ts'
 import { createDispatch } from '../dispatch/dispatch.ts'
@@ -80,7 +81,9 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   registerDocuments(app, services)
   registerMcp(app, services.config, dispatch)
   registerOtherRoutes(app, services, { readiness })
-  registerCheckout(app, Object.create(services, { db: { value: shared } }), strangers.limiter)
+  const forStrangers: Services = Object.create(services, { db: { value: shared } })
+  registerCheckout(app, forStrangers, strangers.limiter)
+  registerProvenPages(app, forStrangers, { dispatch, limiter: strangers.limiter }, [])
   registerSandboxFiles(app, services, dispatch)
   upgrades.push(
     registerConsole(app, services, lookups, passOn),

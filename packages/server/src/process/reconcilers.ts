@@ -14,6 +14,7 @@ import { forgetDeletedWebhooks } from '../events/webhooks/webhook-store.ts'
 import { noteWhetherTended } from '../hosts/host-elsewhere.ts'
 import { createLeases, underLease } from '../hosts/leases.ts'
 import { observeHost } from '../hosts/observe-host.ts'
+import { forgetApprovals } from '../ledger/approval-store.ts'
 import { forgetUnpaidInvoices } from '../payments/invoice-store.ts'
 import { runPayments } from '../payments/run-payments.ts'
 import { repeat } from '../platform/background.ts'
@@ -305,6 +306,7 @@ export async function forgetWhatIsOld(services: Services): Promise<PassReport> {
     () => forgetRenewers(db, before),
     () => forgetUnpaidInvoices(db, before),
     () => forgetDeletedWebhooks(db, before),
+    () => forgetApprovals(db, before),
     () => forgetEndedTokens(db, before),
   ]
   let failed = 0
