@@ -145,7 +145,8 @@ describe('arrows inside the server', () => {
     ledger: ['database', 'platform'],
     dispatch: ['platform', 'config', 'database', 'account'],
     account: [...floor, 'ledger', 'chain'],
-    approvals: [...floor, 'ledger'],
+    // The page of an approval stands behind the proof of who somebody is.
+    approvals: [...floor, 'ledger', 'account'],
     balance: [...floor, 'ledger'],
     hosts: ['platform', 'database', 'replicas'],
     catalog: [...floor, 'hosts'],

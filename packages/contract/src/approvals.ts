@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { balanceFields } from './balance.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { paging, Timestamp, Usd, WaitSeconds } from './wire.ts'
@@ -18,12 +19,22 @@ export const Approval = z.object({
   afterwards: z
     .object({ price: Usd, per: z.enum(['month', 'hour']) })
     .nullable()
-    .describe('What is charged again and again afterwards'),
+    .describe('What is charged in addition, again and again, afterwards'),
   approval_url: z.string().describe('For the owner of the account: no token can approve'),
   created_at: Timestamp,
   expires_at: Timestamp.describe('Until when it can be decided or, once approved, used'),
   decided_at: Timestamp.nullable(),
   spent_at: Timestamp.nullable(),
+})
+
+/** What the balance is, and for how long it lasts. */
+const Runway = z.object(balanceFields)
+
+/** An approval with what it is judged by. */
+export const JudgedApproval = Approval.extend({
+  now: Runway.describe('The balance as it is'),
+  after: Runway.describe('As it is once this is charged, if all of it is'),
+  risk: z.array(z.string()).describe('What the owner should know, in plain words'),
 })
 
 const example = { approval_id: 'apr_01kabcdefghjkmnpqrstvwxyz0' }
@@ -48,6 +59,7 @@ export const approvals = {
   getApproval: operation({
     method: 'GET',
     path: '/approvals/{id}',
+    everyday: true,
     summary: 'Show an approval',
     description:
       'Shows whether the owner of the account has approved a charge. With wait=decided the answer comes when it is decided or over, or after timeout seconds (at most 50). Once it is approved, send the same call again: it is charged then, once.',
@@ -62,7 +74,7 @@ export const approvals = {
       wait: z.literal('decided').optional(),
       timeout: WaitSeconds.default(30),
     }),
-    output: Approval,
+    output: JudgedApproval,
     errors: ['token_not_below'],
     example: { ...example, wait: 'decided', timeout: 50 },
     next: ({ id, status, operation: tool }) =>

@@ -23,6 +23,7 @@ export type RateClass =
   | 'console'
   | 'sandboxes'
   | 'register'
+  | 'applications'
   | 'login'
 
 /** Things in a path that belong to an account; ownership is checked before the input is. */

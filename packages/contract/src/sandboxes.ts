@@ -90,6 +90,7 @@ export const startErrors = [
   'network_unavailable',
   'sandboxes_unavailable',
 ] as const
+const runErrors = [...startErrors, ...approvalErrors] as const
 
 export const useSandbox = (body: Record<string, unknown>) => [
   {
@@ -138,7 +139,7 @@ export const sandboxes = {
     input: z.strictObject(sandboxFields),
     output: PaidSandbox,
     created: ({ id }) => `/sandboxes/${id}`,
-    errors: [...startErrors, ...approvalErrors, 'unknown_template'],
+    errors: [...runErrors, 'unknown_template'],
     example: { tariff: 'micro', timeout: 300 },
     next: useSandbox,
   }),
@@ -250,13 +251,7 @@ export const sandboxes = {
       timeout: Timeout.optional().describe('Seconds; default: as before'),
     }),
     output: PaidSandbox,
-    errors: [
-      ...startErrors,
-      ...approvalErrors,
-      'sandbox_not_running',
-      'sandbox_damaged',
-      'sandbox_unreachable',
-    ],
+    errors: [...runErrors, 'sandbox_not_running', 'sandbox_damaged', 'sandbox_unreachable'],
     example: sandboxExample,
     next: useSandbox,
   }),
@@ -277,7 +272,7 @@ export const sandboxes = {
     }),
     output: PaidSandbox,
     created: ({ id }) => `/sandboxes/${id}`,
-    errors: [...startErrors, ...approvalErrors, 'sandbox_not_running', 'sandbox_unreachable'],
+    errors: [...runErrors, 'sandbox_not_running', 'sandbox_unreachable'],
     example: sandboxExample,
     next: useSandbox,
   }),

@@ -21,7 +21,7 @@ export async function decide(
   tx: Transaction,
   services: Services,
   id: string,
-  decision: { status: 'approved' | 'denied'; provenBy: 'mail' | 'wallet' },
+  decision: { status: 'approved' | 'denied'; provenAt: Date },
 ): Promise<Undecidable | undefined> {
   const at = services.clock.now()
   await tx.query('select from approval where id = $1 for update', [id])
@@ -35,7 +35,7 @@ export async function decide(
   const expiresAt = decision.status === 'approved' ? new Date(at.getTime() + APPROVED_MS) : row.expires_at
   await decideApproval(tx, id, {
     status: decision.status,
-    proven_by: decision.provenBy,
+    proven_at: decision.provenAt,
     expires_at: expiresAt,
     at,
   })

@@ -1,5 +1,6 @@
 import type { Handler } from '../dispatch/handler.ts'
-import { approvalById, approvalView, statusOf } from './read-approvals.ts'
+import { judgedApproval } from './judged-approval.ts'
+import { approvalById, statusOf } from './read-approvals.ts'
 import { seesAll } from './sees-all.ts'
 
 export const getApproval: Handler<'getApproval'> = async ({ input, caller, db, services, until, fail }) => {
@@ -10,5 +11,5 @@ export const getApproval: Handler<'getApproval'> = async ({ input, caller, db, s
     throw fail('token_not_below', 'The approval is for a token that is not below the one of this call')
   const isDecided = (row: typeof first) => statusOf(row, services.clock.now()) !== 'pending'
   const row = wait && !isDecided(first) ? await until(approval_id, timeout, read, isDecided) : first
-  return approvalView(services, row)
+  return judgedApproval(db, services, row)
 }

@@ -7,10 +7,11 @@ import { type Authenticated, authenticate } from '../account/authenticate.ts'
 import { createKnownTokens } from '../account/known-tokens.ts'
 import { readUntil } from '../database/changes.ts'
 import { inTransaction, type Queryable } from '../database/transaction.ts'
-import { ApprovalNeeded, type AskedCall } from '../platform/approval-needed.ts'
+import { ApprovalNeeded } from '../platform/approval-needed.ts'
 import { type ErrorOptions, OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import { addressBlock } from './address-block.ts'
+import { askedCall } from './asked-call.ts'
 import { checkAudience, checkKind, checkRights } from './check-rights.ts'
 import { failureAnswer } from './failure-answer.ts'
 import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
@@ -137,9 +138,8 @@ export function createDispatch(
     // Without an identifier the input is refused.
     if (op.resource && complete.resourceId !== undefined) checkOwner(op, row, caller!)
     if (caller) checkRights(name, op, caller)
-    const input = inputs.get(name)!(
-      found === undefined ? raw : { ...raw, [resourceInput(op.resource!)]: found },
-    )
+    const given = found === undefined ? raw : { ...raw, [resourceInput(op.resource!)]: found }
+    const input = inputs.get(name)!(given)
     const until: UntilReached = async (topic, seconds, read, reached) => {
       const value = await readUntil(services.changes, topic, seconds, read, reached)
       // A token may have been revoked meanwhile, or the resource taken away.
@@ -158,16 +158,10 @@ export function createDispatch(
     }
     // Types tie each handler to its own call; here it is any of them.
     const handler = (isPaid ? paidHandlers : handlers)[name as never] as AnyHandler
-    const asked: AskedCall = {
-      operation: name,
-      get digest() {
-        return hashInput({ operation: name, input: raw })
-      },
-    }
     const call = {
       input,
       caller,
-      asked,
+      asked: askedCall(name, given),
       client: addressBlock(request.address),
       asTool: request.asTool,
       resource: row,
@@ -185,7 +179,7 @@ export function createDispatch(
     const paid = {
       ...{ payment, isGone, key, paidServices: services },
       keyHash: key === undefined ? undefined : hashKey({ tokenId: caller?.tokenId ?? 'none', key }),
-      digest: asked.digest,
+      digest: hashInput({ operation: name, input: raw }),
     }
     const work: Work = {
       prepare: handler.prepare && (() => handler.prepare!(call)),

@@ -18,7 +18,7 @@ export interface ApprovalRow {
   limit_used: bigint
   /** `replaced`: the same call costs more now, and was asked for anew. */
   status: 'pending' | 'approved' | 'denied' | 'spent' | 'replaced'
-  proven_by: 'mail' | 'wallet' | null
+  proven_at: Date | null
   created_at: Date
   expires_at: Date
   decided_at: Date | null
@@ -26,7 +26,7 @@ export interface ApprovalRow {
 }
 
 export const APPROVAL_COLUMNS = `id, account_id, token_id, operation, digest, price, subject, afterwards_price, afterwards_per,
-  holder_id, limit_kind, limit_amount, limit_used, status, proven_by, created_at, expires_at, decided_at, spent_at`
+  holder_id, limit_kind, limit_amount, limit_used, status, proven_at, created_at, expires_at, decided_at, spent_at`
 
 /** The approval that a call has been asked for, or was given or denied, and that is not over. */
 export async function liveApproval(
@@ -92,12 +92,12 @@ export async function replaceApproval(tx: Transaction, id: string): Promise<void
 export async function decideApproval(
   tx: Transaction,
   id: string,
-  decided: Pick<ApprovalRow, 'proven_by' | 'expires_at'> & { status: 'approved' | 'denied'; at: Date },
+  decided: Pick<ApprovalRow, 'proven_at' | 'expires_at'> & { status: 'approved' | 'denied'; at: Date },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `update approval set status = $2, proven_by = $3, expires_at = $4, decided_at = $5
+    `update approval set status = $2, proven_at = $3, expires_at = $4, decided_at = $5
      where id = $1 and status = 'pending' and expires_at > $5`,
-    [id, decided.status, decided.proven_by, decided.expires_at, decided.at],
+    [id, decided.status, decided.proven_at, decided.expires_at, decided.at],
   )
   return rowCount === 1
 }

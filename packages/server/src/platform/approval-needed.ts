@@ -14,7 +14,7 @@ export interface Asking {
   call: AskedCall
   /** What the charge is for, in the words of a statement. */
   subject: string
-  /** What is charged again and again afterwards, in micro-USD. */
+  /** What is charged in addition, again and again, afterwards; in micro-USD. */
   afterwards?: { price: bigint; per: 'month' | 'hour' } | undefined
 }
 

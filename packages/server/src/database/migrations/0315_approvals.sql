@@ -34,8 +34,8 @@ create table approval (
   limit_amount bigint not null,
   limit_used bigint not null,
   status text not null default 'pending' check (status in ('pending', 'approved', 'denied', 'spent', 'replaced')),
-  -- How the person who decided has proven to be the owner.
-  proven_by text check (proven_by in ('mail', 'wallet')),
+  -- When the person who decided had proven to be the owner, for this approval.
+  proven_at timestamptz,
   created_at timestamptz not null,
   -- Until when it can be decided; once it is approved, until when it can be spent.
   expires_at timestamptz not null,
@@ -43,7 +43,7 @@ create table approval (
   spent_at timestamptz,
   mailed boolean not null default false,
   check ((afterwards_price is null) = (afterwards_per is null)),
-  check ((proven_by is null) = (decided_at is null))
+  check ((proven_at is null) = (decided_at is null))
 );
 create index approval_account on approval (account_id, id desc);
 create index approval_token on approval (token_id, operation, digest) where status in ('pending', 'approved', 'denied');

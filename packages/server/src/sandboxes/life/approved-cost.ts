@@ -1,3 +1,4 @@
+import { formatUsd } from '@coinrack/contract/wire.ts'
 import { meteredCost } from '@coinrack/money/index.ts'
 import type { AskedCall, Asking } from '../../platform/approval-needed.ts'
 
@@ -16,8 +17,7 @@ export const costUntilTimeout = ({ priceHourly, timeoutS }: Pick<Run, 'priceHour
 
 export const askingToRun = ({ asked, tariff, priceHourly, timeoutS }: Run): Asking => ({
   call: asked,
-  subject: `A sandbox (${tariff}) for at most ${lengthOf(timeoutS)}`,
-  afterwards: { price: priceHourly, per: 'hour' },
+  subject: `A sandbox (${tariff}, ${formatUsd(priceHourly)} USD an hour) for at most ${lengthOf(timeoutS)}`,
 })
 
 /** `90 seconds`, `12 minutes`, `5 hours`: rounded up. */

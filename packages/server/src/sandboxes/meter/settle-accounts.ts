@@ -1,4 +1,4 @@
-import { coveredMs, HELD_MS, type Meter, settle } from '@coinrack/money/index.ts'
+import { HELD_MS, type Meter, settle } from '@coinrack/money/index.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import { type CustomerBalance, lockBalances } from '../../ledger/balance.ts'
 import { countSpending, type LeftToSpend, leftOfBudgets, type Spent } from '../../ledger/budget.ts'
@@ -7,7 +7,7 @@ import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { beginDays } from './day-store.ts'
 import { type Limit, limitsOfBudgets, useOfApproval } from './limits-of-budgets.ts'
-import { type EndsFor, type MeterChange, type MeterRow, metersOf, writeMeters } from './meter-store.ts'
+import { type MeterChange, type MeterRow, metersOf, writeMeters } from './meter-store.ts'
 import { believedRunTime, knownLimit, runLimit } from './run-limit.ts'
 
 type Metering = Pick<Services, 'clock' | 'newId' | 'sandboxes'>

@@ -8,7 +8,7 @@ import { balanceNow } from '../../ledger/balance-view.ts'
 import { checkBudget, spendBudget } from '../../ledger/budget.ts'
 import { judgeBalance } from '../../ledger/judge-balance.ts'
 import { post } from '../../ledger/post.ts'
-import type { Asking } from '../../platform/approval-needed.ts'
+import type { AskedCall, Asking } from '../../platform/approval-needed.ts'
 import { updateBilling } from '../billing/billing-store.ts'
 import { cyclePrice } from '../billing/cycle-price.ts'
 import { periodsFrom, ratePeriod } from '../billing/period-store.ts'
@@ -36,13 +36,7 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   const periods = await periodsFrom(db, id, at)
   const charged = chargeNow(plan, row, periods, at)
   const balance = await lockBalance(db, row.account_id)
-  const asking: Asking = {
-    call: call.asked,
-    subject: `VPS ${row.hostname}: from ${row.product} to ${plan.slug}, for the rest of the period`,
-    afterwards: row.auto_renew
-      ? { price: cyclePrice({ ...plan, cycle: row.cycle }), per: row.cycle === 'hourly' ? 'hour' : 'month' }
-      : undefined,
-  }
+  const asking = askingToGrow(call.asked, row, plan)
   await checkBudget(db, { tokenId: caller.tokenId, amount: charged, at, asking })
   // Before the money: a charge is not asked for what there is no room for.
   await lockHost(db, row.host_id)
@@ -89,6 +83,19 @@ function checkPlan({ input, services, fail }: Call<'changePlan'>, row: VpsRow): 
     `Plan ${plan.slug} is not larger than ${row.product} in every part: a VPS does not shrink`,
     { nextSteps: seeOptions(row.id) },
   )
+}
+
+/** What a person is asked to approve. */
+function askingToGrow(asked: AskedCall, row: VpsRow, plan: Plan): Asking {
+  const more = cyclePrice({ ...plan, cycle: row.cycle }) - cyclePrice(row)
+  return {
+    call: asked,
+    subject: `VPS ${row.hostname}: from ${row.product} to ${plan.slug}, for the rest of the period`,
+    afterwards:
+      row.auto_renew && more > 0n
+        ? { price: more, per: row.cycle === 'hourly' ? 'hour' : 'month' }
+        : undefined,
+  }
 }
 
 /** The customer's balance is locked. */
