@@ -402,7 +402,7 @@ describe('money is bigint', () => {
 describe('what tools say of themselves', () => {
   // A new verb is added here; the point is that there is one.
   const verbs = new Set(
-    `Accepts Adds Boots Brings Cancels Changes Charges Closes Confirms Creates Deletes Ends Exchanges Gives Grows Invites
+    `Accepts Adds Boots Brings Calls Cancels Changes Charges Closes Confirms Creates Deletes Ends Exchanges Finds Gives Grows Invites
      Keeps Lists Makes Opens Orders Pauses Pays Reads Removes Renames Replaces Resumes Returns Revokes Runs Sends Sets
      Shows Starts Stores Submits Takes Turns Wipes Writes`.split(/\s+/),
   )
