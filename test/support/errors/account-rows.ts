@@ -1,7 +1,8 @@
 import { ChainUnavailableError } from '@coinrack/server/chain/chain-port.ts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { newSshKey } from '../new-ssh-key.ts'
 import type { Row } from './walk.ts'
-import { type Buyer, type ErrorWorld, newSshKey } from './world.ts'
+import type { Buyer, ErrorWorld } from './world.ts'
 
 const PASSWORD = 'a long password of a test'
 

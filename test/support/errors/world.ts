@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import type { Answer } from './walk.ts'
 
@@ -88,15 +87,4 @@ export async function errorWorld() {
       }
     },
   }
-}
-
-/** A whole SSH key that nobody has. */
-export const newSshKey = () => {
-  const body = Buffer.concat([
-    Buffer.from([0, 0, 0, 11]),
-    Buffer.from('ssh-ed25519'),
-    Buffer.from([0, 0, 0, 32]),
-    randomBytes(32),
-  ])
-  return `ssh-ed25519 ${body.toString('base64')} of-a-test`
 }

@@ -1,3 +1,4 @@
+import { exampleEmail } from '@coinrack/contract/examples.ts'
 import type { NextStep } from '@coinrack/contract/wire.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import { rateSettings } from '../config/config-rates.ts'
@@ -12,7 +13,7 @@ const FLOW: NextStep[] = [
   {
     tool: 'register_account',
     why: 'Get a token; pass it as access_token of every later tool, or as the Authorization header',
-    arguments: { email: 'you@your-domain.net' },
+    arguments: { email: exampleEmail },
   },
   { tool: 'list_plans', why: 'Choose a plan (slug) and an OS image (os_id)' },
   {
@@ -27,8 +28,8 @@ const FLOW: NextStep[] = [
   },
   {
     tool: 'order_vps',
-    why: 'Order; the price is held, and charged when SSH answers',
-    arguments: { product: 'nano', os_id: 1, ssh_key: 'ssh-ed25519 AAAA...' },
+    why: 'Order, with ssh_key if you have one; the price is held, and charged when SSH answers',
+    arguments: { product: 'nano', os_id: 1 },
   },
   {
     tool: 'get_vps_status',
