@@ -105,10 +105,11 @@ describe('arrows inside compute', () => {
     images: ['ports'],
     network: ['ports'],
     personality: ['ports'],
+    'scripted-guest': ['personality', 'ports'],
     machine: ['personality', 'network', 'images', 'ports'],
-    'local-vps': ['machine', 'personality', 'network', 'images', 'ports'],
+    'local-vps': ['machine', 'scripted-guest', 'personality', 'network', 'images', 'ports'],
     sandbox: ['machine', 'network', 'images', 'ports'],
-    incus: ['personality', 'images', 'ports'],
+    incus: ['scripted-guest', 'personality', 'images', 'ports'],
     'remote-sandboxes': ['ports'],
     fake: ['ports'],
   }
@@ -144,6 +145,8 @@ describe('arrows inside the server', () => {
     ledger: ['database', 'platform'],
     dispatch: ['platform', 'config', 'database', 'account'],
     account: [...floor, 'ledger', 'chain'],
+    // The page of an approval stands behind the proof of who somebody is.
+    approvals: [...floor, 'ledger', 'account'],
     balance: [...floor, 'ledger'],
     hosts: ['platform', 'database', 'replicas'],
     catalog: [...floor, 'hosts'],
@@ -399,7 +402,7 @@ describe('money is bigint', () => {
 describe('what tools say of themselves', () => {
   // A new verb is added here; the point is that there is one.
   const verbs = new Set(
-    `Accepts Adds Boots Brings Cancels Changes Charges Closes Confirms Creates Deletes Ends Exchanges Gives Grows Invites
+    `Accepts Adds Boots Brings Calls Cancels Changes Charges Closes Confirms Creates Deletes Ends Exchanges Finds Gives Grows Invites
      Keeps Lists Makes Opens Orders Pauses Pays Reads Removes Renames Replaces Resumes Returns Revokes Runs Sends Sets
      Shows Starts Stores Submits Takes Turns Wipes Writes`.split(/\s+/),
   )

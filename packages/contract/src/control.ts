@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { approvalErrors } from './errors.ts'
 import {
   AbsolutePath,
   cut,
@@ -179,6 +180,7 @@ export const control = {
       'confirmation_required',
       'service_busy',
       'budget_exceeded',
+      ...approvalErrors,
       'insufficient_balance',
       'account_owes',
       'capacity',

@@ -80,17 +80,14 @@ export const guide = {
     }),
     errors: [],
     example: { query: 'snapshot of a vps', format: 'schema' },
-    next: (answer) => [
-      ...(answer.next_cursor === undefined
+    next({ total, next_cursor }, input) {
+      if (total === 0)
+        return [{ tool: 'find_operations', why: 'Nothing was found: see all there is', arguments: {} }]
+      const why = 'Read on: what was found goes on there'
+      return next_cursor === undefined
         ? []
-        : [
-            {
-              tool: 'find_operations',
-              why: 'Read on: send the same with this cursor',
-              arguments: { cursor: answer.next_cursor },
-            },
-          ]),
-    ],
+        : [{ tool: 'find_operations', why, arguments: { ...input, cursor: next_cursor } }]
+    },
   }),
 
   callOperation: operation({

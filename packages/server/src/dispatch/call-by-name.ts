@@ -68,7 +68,7 @@ export function unknownOperation(name: string): OperationError {
       {
         tool: 'find_operations',
         why: 'Find the operation that does what you want',
-        arguments: { query: shown.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim() },
+        arguments: { query: (closest.length > 0 ? closest.join(' ') : shown).replaceAll('_', ' ') },
       },
     ],
   })

@@ -1,9 +1,19 @@
-import { operationList } from '@coinrack/contract/index.ts'
-import { type Operation, toolName } from '@coinrack/contract/operation.ts'
+import { type OperationName, operations } from '@coinrack/contract/index.ts'
+import type { Operation } from '@coinrack/contract/operation.ts'
+import type { FastifyRequest } from 'fastify'
+import { namedCall } from '../dispatch/call-by-name.ts'
+import { operationNamed } from '../dispatch/operation-index.ts'
 
 /*
  * What only the service that tends the machines can answer.
  */
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the body says which operations are called: the messages of an agent, or arguments for one by its name. */
+    calledInBody?: 'messages' | 'arguments'
+  }
+}
 
 const mayAnswer = ({ errors }: Operation, code: string) => (errors as readonly string[]).includes(code)
 
@@ -13,40 +23,49 @@ export const needsSandboxes = (op: Operation) => mayAnswer(op, 'sandboxes_unavai
 /** Whether it asks something inside a VPS, to which its host has the way. */
 export const needsGuest = (op: Operation) => mayAnswer(op, 'guest_unreachable')
 
-const toolsThat = (needs: (op: Operation) => boolean) =>
-  new Set(
-    operationList
-      .filter(([, op]) => needs(op))
-      .flatMap(([name, op]) => [toolName(name), ...(op.tools ?? [])] as string[]),
-  )
-const sandboxTools = toolsThat(needsSandboxes)
-const guestTools = toolsThat(needsGuest)
-
-interface ToolCall {
-  method?: unknown
-  params?: { name?: unknown; arguments?: { service_id?: unknown } }
+interface Called {
+  name: OperationName
+  input: Record<string, unknown>
 }
 
-/** Whether a message to the agent endpoint calls a tool that needs sandboxes. */
-export const callsSandboxes = (body: unknown): boolean =>
-  toolCalls(body).some(({ params }) => sandboxTools.has(String(params?.name)))
+/** Whether an operation that the body of a request calls needs sandboxes. */
+export const callsSandboxes = (request: FastifyRequest): boolean =>
+  operationsCalled(request).some(({ name }) => needsSandboxes(operations[name]))
 
-/** The VPS inside which a message to the agent endpoint asks something; undefined where it names none, and means the only one. */
-export const guestsCalled = (body: unknown): (string | undefined)[] =>
-  toolCalls(body)
-    .filter(({ params }) => guestTools.has(String(params?.name)))
-    .map(({ params }) => {
-      const id = params?.arguments?.service_id
-      return id === undefined ? undefined : String(id)
-    })
+/** The VPS inside which the body of a request asks something; undefined where it names none, and means the only one. */
+export const guestsCalled = (request: FastifyRequest): (string | undefined)[] =>
+  operationsCalled(request)
+    .filter(({ name }) => needsGuest(operations[name]))
+    .map(({ input: { service_id: id } }) => (id === undefined ? undefined : String(id)))
 
-function toolCalls(body: unknown): ToolCall[] {
-  if (typeof body !== 'string') return []
+function operationsCalled({ routeOptions, params, body }: FastifyRequest): Called[] {
+  switch (routeOptions.config.calledInBody) {
+    case 'messages':
+      return [parsed(body)].flat().flatMap(calledBy)
+    case 'arguments':
+      return [namedCall({ ...(params as object), ...(parsed(body) as object) }, false) ?? []].flat()
+    default:
+      return []
+  }
+}
+
+/** The operation that a message to the agent endpoint calls. */
+function calledBy(message: unknown): Called[] {
+  const { method, params } = (message ?? {}) as {
+    method?: unknown
+    params?: { name?: unknown; arguments?: Record<string, unknown> }
+  }
+  const name = method === 'tools/call' ? operationNamed(String(params?.name)) : undefined
+  if (name === undefined) return []
+  const { access_token: _token, idempotency_key: _key, ...input } = params?.arguments ?? {}
+  return [name === 'callOperation' ? (namedCall(input, true) ?? []) : { name, input }].flat()
+}
+
+function parsed(body: unknown): unknown {
+  if (typeof body !== 'string') return undefined
   try {
-    return ([JSON.parse(body)].flat() as (ToolCall | null)[]).flatMap((call) =>
-      call?.method === 'tools/call' ? [call] : [],
-    )
+    return JSON.parse(body)
   } catch {
-    return []
+    return undefined
   }
 }

@@ -90,6 +90,11 @@ describe('a service that does not tend the machines', () => {
     const { structuredContent } = await tool('run_code', { sandbox_id: id, code: 'print(1)' })
     expect(structuredContent.stdout).toBe('1\n')
     expect((await tool('list_sandboxes', {})).structuredContent.items).toHaveLength(1)
+    const input = { sandbox_id: id, code: 'print(2)' }
+    const called = await tool('call_operation', { name: 'run_code', arguments: input })
+    expect(called.structuredContent.stdout).toBe('2\n')
+    const asked = await askJson('POST', `${basePath}/catalog/operations/run_code`, { arguments: input })
+    expect(asked.body.stdout).toBe('2\n')
   })
 
   test('default: outputs are streamed, files go through as they are', async () => {

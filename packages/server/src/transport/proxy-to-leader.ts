@@ -39,10 +39,11 @@ export function proxyToLeader(app: FastifyInstance, services: Services, lookups:
   const isOthers = (request: IncomingMessage) =>
     config.sandboxes && services.sandboxes.size === 0 && !isFromReplica(request)
   /** Whether it asks something inside a machine to which this service has no way. */
-  const asksInside = async ({ raw, params, body, routeOptions }: FastifyRequest, isTool: boolean) => {
+  const asksInside = async (request: FastifyRequest) => {
+    const { raw, params, routeOptions } = request
     if (config.localMachines || isFromReplica(raw)) return false
     const asked = routeOptions.config.inGuest ? [(params as { id: string }).id] : []
-    const named = isTool ? guestsCalled(body) : asked
+    const named = [...asked, ...guestsCalled(request)]
     const ids = named.filter((id) => id !== undefined)
     // The service that tends the machines finds out which one is meant.
     if (ids.length < named.length) return true
@@ -66,10 +67,9 @@ export function proxyToLeader(app: FastifyInstance, services: Services, lookups:
     return reply
   })
   app.addHook('preHandler', async (request, reply) => {
+    const needsSandboxes = isOthers(request.raw) && callsSandboxes(request)
+    if (!needsSandboxes && !(await asksInside(request))) return
     const body = request.body as string | undefined
-    const isTool = request.routeOptions.config.isMcp === true
-    const needsSandboxes = isTool && isOthers(request.raw) && callsSandboxes(body)
-    if (!needsSandboxes && !(await asksInside(request, isTool))) return
     await passOn(request, reply, body ?? '', needsSandboxes ? noSandboxes : noMachines)
     return reply
   })

@@ -55,7 +55,11 @@ export async function registerRest(
         method: op.method,
         url,
         exposeHeadRoute,
-        config: { onMachines: needsSandboxes(op), inGuest: needsGuest(op) },
+        config: {
+          onMachines: needsSandboxes(op),
+          inGuest: needsGuest(op),
+          ...(name === 'callOperation' ? { calledInBody: 'arguments' } : {}),
+        },
         // Whatever may hold a secret is never compressed.
         ...(op.method === 'GET' && op.effect !== 'read' ? { compress: false } : {}),
         ...(op.bodyBytes === undefined ? {} : { bodyLimit: op.bodyBytes }),

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { copiedExample, isExampleHost } from '../../platform/documentation-examples.ts'
 
 /** Why a URL cannot be a webhook's; undefined when it can. Where it leads to is judged each time that it is used. */
@@ -11,9 +10,3 @@ export function refuseUrl(text: string, { httpAllowed }: { httpAllowed: boolean 
   if (isExampleHost(url.hostname)) return copiedExample('the URL', 'one that reaches your receiver')
   return undefined
 }
-
-/** The host of a URL as it is looked up: of `[::1]` the address inside. */
-export const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1')
-
-/** The address that is the host itself, whatever way it was written; undefined when it is a name. */
-export const literalAddress = (url: URL) => (isIP(hostOf(url)) ? hostOf(url) : undefined)

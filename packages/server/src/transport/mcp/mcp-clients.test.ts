@@ -37,7 +37,8 @@ beforeAll(async () => {
     driver: { capacity: { vcpus: 64, memoryMb: 1600, diskGb: 1000 } },
   })
   await service.app.listen({ host: '127.0.0.1', port })
-  endpoint = new URL(`http://127.0.0.1:${port}/mcp`)
+  // Its list has the output schemas, against which clients check what they get.
+  endpoint = new URL(`http://127.0.0.1:${port}/mcp/all`)
   owner = await service.customer()
   stranger = await service.customer()
   rich = await service.customer(100_000_000n)
@@ -173,7 +174,7 @@ describe.each(mcpClients)('%s', (_name, connect) => {
   })
 
   test('error: a tool that does not exist', async () => {
-    expect(await fail('no_such_tool', {})).toMatchObject({ code: 'not_found' })
+    expect(await fail('no_such_tool', {})).toMatchObject({ code: 'unknown_operation' })
   })
 })
 

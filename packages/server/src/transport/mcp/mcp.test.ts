@@ -1,5 +1,3 @@
-import { type OperationName, operationList } from '@coinrack/contract/index.ts'
-import { toolName } from '@coinrack/contract/operation.ts'
 import { ErrorBody } from '@coinrack/contract/wire.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client'
@@ -13,6 +11,8 @@ import { startTestService, type TestService } from '../../process/testing.ts'
 
 let service: TestService
 let endpoint: URL
+/** With their output schemas. */
+let allTools: Tool[]
 beforeAll(async () => {
   const port = await freePort()
   service = await startTestService({
@@ -24,6 +24,10 @@ beforeAll(async () => {
   })
   await service.app.listen({ host: '127.0.0.1', port })
   endpoint = new URL(`http://127.0.0.1:${port}/mcp`)
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp/all', endpoint)))
+  allTools = (await client.listTools()).tools
+  await client.close()
 })
 afterAll(() => service.close())
 
@@ -37,8 +41,8 @@ async function connect(options: { mode?: 'auto'; token?: string } = {}): Promise
   return client
 }
 
-/** A result whose structured content was checked against the schema that the tool list promises. */
-async function call(client: Client, tools: Tool[], name: string, input: Record<string, unknown> = {}) {
+/** A result whose structured content was checked against the schema that the list of all tools promises. */
+async function call(client: Client, name: string, input: Record<string, unknown> = {}) {
   const result = await client.callTool({ name, arguments: input })
   const [content] = result.content as { type: string; text: string }[]
   const body = result.isError
@@ -47,7 +51,7 @@ async function call(client: Client, tools: Tool[], name: string, input: Record<s
       (result.structuredContent as any)
   if (!result.isError) {
     expect(content!.text).not.toBe('')
-    const schema = tools.find((tool) => tool.name === name)!.outputSchema!
+    const schema = allTools.find((tool) => tool.name === name)!.outputSchema!
     const checked = new AjvJsonSchemaValidator().getValidator(schema as never)(body)
     expect(checked.errorMessage).toBeUndefined()
     expect(checked.valid).toBe(true)
@@ -72,7 +76,7 @@ describe.each([
   test('default: the flow of get_started, from registration to the ssh command', async () => {
     const client = await open()
     const { tools } = await client.listTools()
-    const use = (name: string, input?: Record<string, unknown>) => call(client, tools, name, input)
+    const use = (name: string, input?: Record<string, unknown>) => call(client, name, input)
 
     const guide = await use('get_started')
     expect(guide.body.sandbox_flow[0]).toMatchObject({ step: 1, tool: 'create_sandbox' })
@@ -125,19 +129,17 @@ describe.each([
   test('behavior: the Authorization header wins over access_token', async () => {
     const [one, two] = [await service.customer(), await service.customer()]
     const client = await open(one.token)
-    const { tools } = await client.listTools()
-    expect((await call(client, tools, 'whoami')).body.id).toBe(one.accountId)
-    expect((await call(client, tools, 'whoami', { access_token: two.token })).body.id).toBe(one.accountId)
+    expect((await call(client, 'whoami')).body.id).toBe(one.accountId)
+    expect((await call(client, 'whoami', { access_token: two.token })).body.id).toBe(one.accountId)
     await client.close()
     const plain = await open()
-    expect((await call(plain, tools, 'whoami', { access_token: two.token })).body.id).toBe(two.accountId)
+    expect((await call(plain, 'whoami', { access_token: two.token })).body.id).toBe(two.accountId)
     await plain.close()
   })
 
   test('error: without a token: code, fix, and what to call next', async () => {
     const client = await open()
-    const { tools } = await client.listTools()
-    const { isError, body } = await call(client, tools, 'get_balance')
+    const { isError, body } = await call(client, 'get_balance')
     expect(isError).toBe(true)
     expect(ErrorBody.parse(body).code).toBe('unauthorized')
     expect(body.next_steps.map(({ tool }: { tool: string }) => tool)).toContain('register_account')
@@ -147,98 +149,13 @@ describe.each([
   test('error: what the input lacks is named', async () => {
     const { token } = await service.customer()
     const client = await open(token)
-    const { tools } = await client.listTools()
-    const { isError, body } = await call(client, tools, 'order_vps', { product: 'nano' })
+    const { isError, body } = await call(client, 'order_vps', { product: 'nano' })
     expect(isError).toBe(true)
     expect(body).toMatchObject({
       code: 'invalid_input',
       details: [{ path: 'os_id', message: expect.any(String) }],
     })
     await client.close()
-  })
-})
-
-describe('tools/list', () => {
-  let tools: Tool[]
-  beforeAll(async () => {
-    const client = await connect({ mode: 'auto' })
-    ;({ tools } = await client.listTools())
-    await client.close()
-  })
-  const toolOf = (name: OperationName) => tools.find((tool) => tool.name === toolName(name))!
-
-  test('default: every operation, in the order of the contract, and nothing else', () => {
-    expect(tools.map(({ name }) => name)).toEqual(
-      operationList.flatMap(([name, op]) => [toolName(name), ...(op.tools ?? [])]),
-    )
-  })
-
-  test('behavior: another name of an operation says which one it is', () => {
-    const others = operationList.flatMap(([name, op]) =>
-      (op.tools ?? []).map((tool) => [tool, `Does the same as ${toolName(name)}.`]),
-    )
-    for (const [name, description] of others)
-      expect(tools.find((tool) => tool.name === name)).toMatchObject({
-        title: expect.any(String),
-        description,
-      })
-    expect(others.length).toBeGreaterThan(0)
-  })
-
-  test('behavior: the same with a token and without', async () => {
-    const { token } = await service.customer()
-    const client = await connect({ token })
-    expect((await client.listTools()).tools).toEqual(tools)
-    await client.close()
-  })
-
-  test.each(operationList)('default: %s says what it does, takes and answers', (name, op) => {
-    const tool = toolOf(name)
-    expect(tool).toMatchObject({ title: op.summary, description: op.description })
-    expect(tool.annotations).toEqual({
-      title: op.summary,
-      readOnlyHint: op.effect === 'read',
-      destructiveHint: op.effect === 'destructive',
-      idempotentHint: op.idempotent,
-      openWorldHint: op.effect === 'spend',
-    })
-    expect(tool.inputSchema).toMatchObject({ type: 'object', examples: [op.example] })
-    expect(Object.keys(tool.inputSchema.properties!)).toEqual(
-      expect.arrayContaining(Object.keys(op.input.shape)),
-    )
-    expect('access_token' in tool.inputSchema.properties!).toBe(op.access !== 'public')
-    expect('idempotency_key' in tool.inputSchema.properties!).toBe(
-      (op.access !== 'public' || op.x402 === 'always') && op.method !== 'GET',
-    )
-    expect(tool.outputSchema).toMatchObject({ type: 'object' })
-    expect(Object.keys(tool.outputSchema!.properties!)).toContain('next_steps')
-  })
-
-  test.each(operationList)('behavior: the example of %s is what its input schema takes', (name, op) => {
-    const validate = new AjvJsonSchemaValidator().getValidator(toolOf(name).inputSchema as never)
-    const example = { ...op.example, ...(op.access === 'public' ? {} : { access_token: 'crk_x' }) }
-    expect(validate(example).errorMessage).toBeUndefined()
-  })
-
-  test('behavior: reading the status is no read, for it can spend the password', () => {
-    expect(toolOf('getVpsStatus').annotations).toMatchObject({ readOnlyHint: false })
-  })
-
-  test('behavior: what another tool reads is described there, whole', () => {
-    const named = new Set(JSON.stringify(tools).match(/(?<="As from )\w+/g))
-    expect(named).toContain('get_operation')
-    for (const name of named) {
-      const { properties } = tools.find((tool) => tool.name === name)!.outputSchema!
-      const { next_steps: _, ...described } = properties as Record<
-        string,
-        { items?: { properties?: object } }
-      >
-      expect(Object.keys(described.items?.items?.properties ?? described).length).toBeGreaterThan(3)
-    }
-  })
-
-  test('behavior: it fits into the attention of a model: 1600 characters for each tool', () => {
-    expect(JSON.stringify(tools).length / tools.length).toBeLessThan(1600)
   })
 })
 

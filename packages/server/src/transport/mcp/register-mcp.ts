@@ -1,26 +1,28 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
+import { OperationError } from '../../platform/errors.ts'
 import { version } from '../../platform/version.ts'
 import { bearerToken } from '../rest.ts'
 import { mcpAddresses } from './addresses.ts'
 import { createMcp } from './serve-mcp.ts'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether the route is an agent address: what it needs is said by the message in the body. */
-    isMcp?: true
-  }
+/** Who may use an address that is for grants. */
+export interface Grants {
+  /** Whether the token is one of a grant. Counts for the client's address when it is none. */
+  isGrant(token: string | undefined, address: string): Promise<boolean>
+  /** The header `WWW-Authenticate` that leads a client to the authorization server. */
+  challenge(isPresented: boolean): string
 }
 
 /** The agent addresses as routes. */
-export function registerMcp(app: FastifyInstance, config: Config, dispatch: Dispatch): void {
+export function registerMcp(app: FastifyInstance, config: Config, dispatch: Dispatch, grants: Grants): void {
   for (const at of mcpAddresses) {
     const serve = createMcp(at, dispatch, version)
     app.route({
       method: ['GET', 'POST', 'DELETE'],
       url: at.path,
-      config: { isMcp: true },
+      config: { calledInBody: 'messages' },
       handler: async (request, reply) => {
         if (!isOwnOrigin(request.headers.origin, config)) {
           return reply.code(403).send({
@@ -29,10 +31,17 @@ export function registerMcp(app: FastifyInstance, config: Config, dispatch: Disp
             id: null,
           })
         }
+        const token = bearerToken(request.headers.authorization)
+        if (at.forGrants && !(await grants.isGrant(token, request.ip)))
+          throw new OperationError('unauthorized', 'This address takes tokens that it has issued by OAuth', {
+            fix: 'Let the client sign in: the header WWW-Authenticate leads to the authorization server. With a token of your own use /mcp.',
+            nextSteps: [],
+            headers: { 'www-authenticate': grants.challenge(token !== undefined) },
+          })
         const gone = new AbortController()
         reply.raw.once('close', () => gone.abort())
         const response = await serve(webRequest(request, config.publicUrl, gone.signal), {
-          token: bearerToken(request.headers.authorization),
+          token,
           address: request.ip,
           requestId: request.id,
         })

@@ -3,6 +3,8 @@ import { resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
 import type { McpAddress } from './addresses.ts'
+import { cardList, readCard } from './cards.ts'
+import { DECISION_S, nextOfApproval } from './open-approval.ts'
 import { toolList } from './tool-list.ts'
 import { toolResult } from './tool-result.ts'
 import { unknownTool } from './unknown-tool.ts'
@@ -40,26 +42,54 @@ export function createMcp(at: McpAddress, dispatch: Dispatch, version: string): 
     const server = new Server(
       { name: 'coinrack', version },
       {
-        capabilities: { tools: {} },
+        capabilities: { tools: {}, resources: {} },
         instructions: INSTRUCTIONS,
-        cacheHints: { 'tools/list': KEPT, 'server/discover': KEPT },
+        cacheHints: {
+          'tools/list': KEPT,
+          'server/discover': KEPT,
+          'resources/list': KEPT,
+          'resources/read': KEPT,
+        },
       },
     )
     server.setRequestHandler('tools/list', () => ({ tools }))
-    server.setRequestHandler('tools/call', async ({ params }) => {
+    server.setRequestHandler('resources/list', () => ({ resources: cardList }))
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
+    server.setRequestHandler('resources/read', ({ params }) => readCard(params.uri))
+    server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const tool = callable.get(params.name)
       if (!tool) return unknownTool(params.name, about.requestId)
       const { access_token, idempotency_key, ...input } = params.arguments ?? {}
-      const answer = await dispatch(tool.name, {
-        token: about.token ?? textOf(access_token),
+      const caller = {
+        token: about.token ?? (at.takesToken ? textOf(access_token) : undefined),
         address: about.address,
-        idempotencyKey: idempotency_key ?? undefined,
-        resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
-        input: () => input,
         requestId: about.requestId,
         asTool: true,
-        payment: params._meta?.['x402/payment'],
+        forGrants: at.forGrants === true,
+      }
+      const call = () =>
+        dispatch(tool.name, {
+          ...caller,
+          idempotencyKey: idempotency_key ?? undefined,
+          resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
+          input: () => input,
+          payment: params._meta?.['x402/payment'],
+        })
+      let answer = await call()
+      const next = nextOfApproval(answer, {
+        capabilities: server.getClientCapabilities(),
+        responses: mcpReq.inputResponses,
       })
+      if (next && 'ask' in next) return next.ask
+      if (next) {
+        await dispatch('getApproval', {
+          ...caller,
+          idempotencyKey: undefined,
+          resourceId: next.wait,
+          input: () => ({ approval_id: next.wait, wait: 'decided', timeout: DECISION_S }),
+        })
+        answer = await call()
+      }
       const { answered } = answer
       return answered
         ? toolResult(operations[answered.name], answered.input, answer, at)
