@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleWallet } from './examples.ts'
 import { Id } from './ids.ts'
 import { networks, tokenSymbols } from './invoices.ts'
 import { listOperation, operation } from './operation.ts'
@@ -38,7 +39,7 @@ const example = {
   amount: 5,
   network: 'base' as const,
   token: 'USDC' as const,
-  address: '0x1111111111111111111111111111111111111111',
+  address: exampleWallet,
 }
 const refund = { refund_id: Id('refund') }
 
