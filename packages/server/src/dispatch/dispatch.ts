@@ -6,7 +6,6 @@ import { z } from 'zod'
 import { type Authenticated, authenticate } from '../account/authenticate.ts'
 import { createKnownTokens } from '../account/known-tokens.ts'
 import { readUntil } from '../database/changes.ts'
-import { inTransaction, type Queryable } from '../database/transaction.ts'
 import { ApprovalNeeded } from '../platform/approval-needed.ts'
 import { type ErrorOptions, OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
@@ -15,24 +14,13 @@ import { askedCall } from './asked-call.ts'
 import { checkAudience, checkKind, checkRights } from './check-rights.ts'
 import { failureAnswer } from './failure-answer.ts'
 import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
-import {
-  beginRun,
-  endRun,
-  forgetAnswer,
-  hashInput,
-  hashKey,
-  type Idempotency,
-  keepRun,
-  remember,
-  replaceAnswer,
-  replay,
-  storedAnswer,
-} from './idempotency.ts'
+import { hashInput, hashKey, type Idempotency, storedAnswer } from './idempotency.ts'
 import { findOnlyOne, isFoundAlone } from './only-one.ts'
 import { otherDoor } from './other-door.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
 import { compileInput, readKey } from './read-input.ts'
 import { listOf, resourceRow } from './resources.ts'
+import { replayed, runOutside, runWrite, type Work } from './run-work.ts'
 
 /** One request, as any transport hands it in. */
 export interface Request {
@@ -64,19 +52,6 @@ export interface Strangers {
   /** Where it is looked up whether something presented is good: statements without locks, so that none takes long. */
   lookups: pg.Pool
   limiter: RateLimiter
-}
-
-/** A handler with its call. */
-interface Work {
-  /** Does what is slow, before the transaction. @returns what `run` is to be given */
-  prepare: (() => Promise<unknown>) | undefined
-  run(db: Queryable, prepared?: unknown): Promise<Done>
-}
-
-/** The result of a handler, and what its answer waits for once that is committed. */
-interface Done {
-  body: Record<string, unknown>
-  finish: (() => Promise<Record<string, unknown>>) | undefined
 }
 
 /** How far a request has come: it holds also for one that is refused. */
@@ -197,8 +172,8 @@ export function createDispatch(
     }
     if (op.method === 'GET') return { status: 200, body: (await work.run(world.db)).body, headers: {} }
     return op.onMachine || isPaid
-      ? runOutside(world.db, work, idempotency)
-      : runWrite(world.db, work, idempotency)
+      ? runOutside(services, world.db, work, idempotency)
+      : runWrite(services, world.db, work, idempotency)
   }
 
   /** For a call without the identifier of a resource that can be found alone: what it means, or how it is refused. */
@@ -219,75 +194,6 @@ export function createDispatch(
   ) {
     if (operations[name].method === 'GET' || typeof key !== 'string') return undefined
     return storedAnswer(services.db, services, { accountId, tokenId, key, operation: name, input: input() })
-  }
-
-  /** Runs what acts on a machine or is paid, which may take long, in no transaction. Its answer is remembered like any other. */
-  async function runOutside(
-    db: Queryable,
-    work: Work,
-    idempotency: Idempotency | undefined,
-  ): Promise<Answer> {
-    if (!idempotency) return { status: 200, body: (await work.run(db)).body, headers: {} }
-    const stored = await inTransaction(services.db, async (tx) => {
-      const answer = await replay(tx, services, idempotency)
-      if (!answer) await beginRun(tx, services, idempotency)
-      return answer
-    })
-    if (stored) return replayed(stored)
-    const stopKeeping = keepRun(services, idempotency)
-    try {
-      const { body } = await work.run(services.db)
-      await remember(services.db, services, idempotency, body)
-      return { status: 200, body, headers: {} }
-    } catch (error) {
-      await endRun(services, idempotency)
-      throw error
-    } finally {
-      stopKeeping()
-    }
-  }
-
-  /** Runs a write in one transaction, with its idempotency record. */
-  async function runWrite(db: pg.Pool, work: Work, idempotency: Idempotency | undefined): Promise<Answer> {
-    // A call that was answered before is not prepared again: the answer may rest on what has changed since.
-    const before = work.prepare && idempotency && (await storedAnswer(db, services, idempotency))
-    if (before) return replayed(before)
-    const prepared = await work.prepare?.()
-    let kept: OperationError | undefined
-    let finish: Done['finish']
-    const answer = await inTransaction(db, async (tx): Promise<Answer> => {
-      kept = undefined
-      finish = undefined
-      const stored = idempotency && (await replay(tx, services, idempotency))
-      if (stored) return replayed(stored)
-      try {
-        const done = await work.run(tx, prepared)
-        finish = done.finish
-        if (idempotency) await remember(tx, services, idempotency, done.body)
-        return { status: 200, body: done.body, headers: {} }
-      } catch (error) {
-        if (!(error instanceof OperationError && error.options.keepEffects)) throw error
-        kept = error
-        return { status: error.status, body: {}, headers: {} }
-      }
-    })
-    if (kept) throw kept
-    return finish ? { ...answer, body: await finishWrite(finish, idempotency) } : answer
-  }
-
-  /** Waits for what a committed write has begun: the answer is what came of it. */
-  async function finishWrite(
-    finish: NonNullable<Done['finish']>,
-    idempotency: Idempotency | undefined,
-  ): Promise<Record<string, unknown>> {
-    try {
-      const body = await finish()
-      if (idempotency) await replaceAnswer(services, idempotency, body)
-      return body
-    } catch (error) {
-      if (idempotency) await forgetAnswer(services, idempotency)
-      throw error
-    }
   }
 
   /** Who calls, along with the resource; nobody where no token is needed and none counts. */
@@ -348,12 +254,6 @@ interface AnyHandler {
   (call: object, prepared: unknown): Promise<unknown>
   prepare?(call: object): Promise<unknown>
 }
-
-const replayed = (body: Record<string, unknown>): Answer => ({
-  status: 200,
-  body,
-  headers: { 'idempotent-replayed': 'true' },
-})
 
 /** While the balance is low, every answer says so. */
 export const RUNS_OUT = 'x-balance-runs-out-at'
