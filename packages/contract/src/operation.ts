@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { CommonError, ErrorCode } from './errors.ts'
+import type { CommonError } from './common-errors.ts'
+import type { ErrorCode } from './errors.ts'
 import type { NextStep } from './wire.ts'
 
 /** The kinds of operations that a token may be allowed. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
-import { approvalErrors } from './errors.ts'
+import { approvalErrors } from './common-errors.ts'
 import { Environment } from './guest-shapes.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
@@ -91,7 +91,6 @@ export const startErrors = [
   'sandboxes_unavailable',
 ] as const
 const runErrors = [...startErrors, ...approvalErrors] as const
-
 export const useSandbox = (body: Record<string, unknown>) => [
   {
     tool: 'run_code',

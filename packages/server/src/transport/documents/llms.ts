@@ -1,4 +1,4 @@
-import { accountErrors, commonErrors, errors, resourceErrors } from '@coinrack/contract/errors.ts'
+import { accountErrors, commonErrors, errors, resourceErrors } from '@coinrack/contract/common-errors.ts'
 import { basePath, type OperationName, pathAtOrigin } from '@coinrack/contract/index.ts'
 import { type Operation, toolName } from '@coinrack/contract/operation.ts'
 import { mcpAddresses } from '../mcp/addresses.ts'
