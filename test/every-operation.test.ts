@@ -125,6 +125,13 @@ const makeResource: Record<Resource, () => Promise<string>> = {
     )
     return id
   },
+  approval: async () => {
+    const { body } = await service.ask('POST', '/tokens', {
+      token: owner.token,
+      body: { scopes: ['sandbox'], budget: { approve_above: { per_call: 0 } } },
+    })
+    return (await service.ask('POST', '/sandboxes', { token: body.token, body: {} })).body.approval_id
+  },
   webhook: async () =>
     (await service.ask('POST', '/webhooks', { token: owner.token, body: { url: 'https://rackmail.net/' } }))
       .body.webhook.id,

@@ -68,6 +68,8 @@ export async function injectWallet(
         if (domain.chainId !== current) throw new RpcError(-32_602, 'Another chain')
         return account.signTypedData({ domain, types, primaryType, message })
       }
+      case 'personal_sign':
+        return account.signMessage({ message: { raw: params[0] } })
       case 'eth_getCode':
       case 'eth_call':
         return createPublicClient({ transport }).request({ method, params } as never)
@@ -104,5 +106,11 @@ export async function injectWallet(
     addEventListener('eip6963:requestProvider', announce)
     announce()
   }, icon)
-  return { address: account.address as Hex, asked: () => asked.map(({ method }) => method), requests: asked }
+  const sign = (message: string) => account.signMessage({ message })
+  return {
+    address: account.address as Hex,
+    sign,
+    asked: () => asked.map(({ method }) => method),
+    requests: asked,
+  }
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
@@ -46,7 +47,8 @@ beforeAll(async () => {
   folder = await mkdtemp('/tmp/coinrack-cluster-')
   const images = createImageStore({ cacheFolder: process.env.COINRACK_CACHE ?? '/var/cache/coinrack' })
   const clock = { now: () => new Date() }
-  cluster = await openCluster(await writeClusterFile(client, folder), { images, clock, log: { info() {} } })
+  const world = { images, clock, random: { bytes: randomBytes }, log: { info() {} } }
+  cluster = await openCluster(await writeClusterFile(client, folder), world)
   await cluster.prepare(['debian-12'], () => {})
   service = await startTestService(
     {
@@ -78,6 +80,9 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const end of ends ?? []) await end()
   for (const member of off) await runCommand(LAB, ['start', member])
+  // Machines of a cluster run on without the service, and would take the processors from the tests that follow.
+  for (const { driver } of cluster?.hosts ?? [])
+    for (const id of (await driver.inventory()).machines) await driver.destroy(id)
   await service?.close()
   await cluster?.close()
   await client.close()

@@ -105,10 +105,11 @@ describe('arrows inside compute', () => {
     images: ['ports'],
     network: ['ports'],
     personality: ['ports'],
+    'scripted-guest': ['personality', 'ports'],
     machine: ['personality', 'network', 'images', 'ports'],
-    'local-vps': ['machine', 'personality', 'network', 'images', 'ports'],
+    'local-vps': ['machine', 'scripted-guest', 'personality', 'network', 'images', 'ports'],
     sandbox: ['machine', 'network', 'images', 'ports'],
-    incus: ['personality', 'images', 'ports'],
+    incus: ['scripted-guest', 'personality', 'images', 'ports'],
     'remote-sandboxes': ['ports'],
     fake: ['ports'],
   }
@@ -144,6 +145,8 @@ describe('arrows inside the server', () => {
     ledger: ['database', 'platform'],
     dispatch: ['platform', 'config', 'database', 'account'],
     account: [...floor, 'ledger', 'chain'],
+    // The page of an approval stands behind the proof of who somebody is.
+    approvals: [...floor, 'ledger', 'account'],
     balance: [...floor, 'ledger'],
     hosts: ['platform', 'database', 'replicas'],
     catalog: [...floor, 'hosts'],

@@ -56,6 +56,7 @@ export const account = {
     description:
       'Creates an account from an e-mail address alone and returns a Bearer token at once. Keep the token: it is the credential of the account, as Authorization header or as access_token of every tool.',
     access: 'public',
+    closedTo: ['program'],
     rate: 'register',
     effect: 'write',
     idempotent: false,
@@ -78,6 +79,7 @@ export const account = {
     summary: 'Log in with a password',
     description: 'Returns a new Bearer token for an account that has a password (see set_password).',
     access: 'public',
+    closedTo: ['program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -95,6 +97,7 @@ export const account = {
     description:
       'Sends a login code by e-mail, which is good for 10 minutes: 6 digits, or 12 characters after many wrong tries or requests for the address, and then at most one in 10 minutes. The answer is the same whether or not an account exists.',
     access: 'public',
+    closedTo: ['program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -118,6 +121,7 @@ export const account = {
     description:
       'Exchanges a login code for a Bearer token, and creates the account when there is none for this address.',
     access: 'public',
+    closedTo: ['program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -141,6 +145,7 @@ export const account = {
     description:
       'Shows a Sign-In-With-Ethereum message (EIP-4361) for the wallet to sign, which logs in once within 5 minutes.',
     access: 'public',
+    closedTo: ['program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -167,6 +172,7 @@ export const account = {
     description:
       'Exchanges the signed message of request_wallet_challenge for a Bearer token of the account of the wallet, and creates the account when there is none.',
     access: 'public',
+    closedTo: ['program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -195,6 +201,7 @@ export const account = {
     description:
       'Sets the e-mail address of an account that has none, for mail and for logging in: request_login_code sends a code to it, which proves that it is yours.',
     access: 'account',
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -210,6 +217,7 @@ export const account = {
     description:
       'Sets the password that login takes. Send current_password when one is set and the token is older than 10 minutes. With revoke_others every other token of the account ends. A child token cannot set a password.',
     access: 'account',
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: true,
@@ -229,6 +237,7 @@ export const account = {
     description:
       'Shows the account that the token belongs to, the rights and the budget of the token with what it has spent, and the tokens that wait for confirm_token.',
     access: 'read',
+    closedTo: ['program'],
     rate: 'default',
     effect: 'read',
     idempotent: true,
@@ -244,6 +253,7 @@ export const account = {
     description:
       'Changes the first or last name of the account. A field that is left out stays as it is, and null removes a name.',
     access: 'account',
+    closedTo: ['program'],
     rate: 'default',
     effect: 'write',
     idempotent: true,

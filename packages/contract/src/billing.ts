@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { approvalErrors } from './errors.ts'
 import { operation } from './operation.ts'
 import { purchaseErrors, Settlement } from './payment-shapes.ts'
 import { ServiceId, Vps } from './vps.ts'
@@ -36,6 +37,7 @@ export const billing = {
       'service_busy',
       'renewal_limit',
       'budget_exceeded',
+      ...approvalErrors,
       'insufficient_balance',
       'account_owes',
       ...purchaseErrors,
@@ -50,7 +52,7 @@ export const billing = {
     path: '/services/{id}/auto-renew',
     summary: 'Turn automatic renewal on or off',
     description:
-      'Turns the automatic renewal of a VPS on or off. With enabled the balance is charged for one more period whenever the paid time ends; this also withdraws a cancellation to the end of the period. A token needs allow_auto_renew for it, and each renewal counts for the budget of the token that ordered. Without renewal, money or budget the VPS is suspended then: powered off, and deleted after 7 days (hourly: 3).',
+      'Turns the automatic renewal of a VPS on or off. With enabled the balance is charged for one more period whenever the paid time ends; this also withdraws a cancellation to the end of the period. A token needs allow_auto_renew for it, and each renewal counts for the budget of the token that ordered; one above approve_above of either token is not made. Without renewal, money or budget the VPS is suspended then: powered off, and deleted after 7 days (hourly: 3).',
     access: 'order',
     rate: 'default',
     resource: 'service',

@@ -22,6 +22,10 @@ export const errors = {
     status: 401,
     fix: 'Send "Authorization: Bearer <token>"; register_account or login gives a token.',
   },
+  wrong_audience: {
+    status: 401,
+    fix: 'Use the token at the address that it was issued for, or one that login or create_token gave.',
+  },
   invalid_credentials: {
     status: 401,
     fix: 'Check e-mail and password, or ask for a code with request_login_code.',
@@ -66,9 +70,21 @@ export const errors = {
     status: 403,
     fix: 'Wait for another day when "cap" is per_day, or let the token in "raised_by" raise the budget with update_token.',
   },
+  approval_needed: {
+    status: 403,
+    fix: 'Give the owner of the account the link in "approval_url", wait with get_approval, and after the approval send the same call again.',
+  },
+  approval_limit: {
+    status: 403,
+    fix: 'Wait until the owner of the account has decided on a pending approval: list_approvals shows them.',
+  },
   proof_too_old: {
     status: 403,
     fix: 'Prove the mailbox with request_login_code and verify_login_code, and repeat the call with the new token within 10 minutes.',
+  },
+  closed_to_token: {
+    status: 403,
+    fix: 'Let the owner of the account do it, with the token of a login: request_login_code and verify_login_code give one.',
   },
   token_not_below: { status: 403, fix: 'Use a token of a login, or one above the token that is meant.' },
   child_token: { status: 403, fix: 'Use the token of a login: login, or verify_login_code.' },
@@ -319,12 +335,16 @@ export const commonErrors = [
 ] as const
 export const accountErrors = [
   'unauthorized',
+  'wrong_audience',
   'account_suspended',
+  'closed_to_token',
   'scope_missing',
   'idempotency_running',
   'answer_not_kept',
   'idempotency_key_reused',
 ] as const
+/** What a charge may answer that a person has to approve. */
+export const approvalErrors = ['approval_needed', 'approval_limit'] as const
 export const resourceErrors = ['not_found', 'not_owner'] as const
 
 export type CommonError =

@@ -22,6 +22,14 @@ const RefundTold = z.object({
   address: z.string(),
 })
 
+const ApprovalTold = z.object({
+  approval_id: Id('approval'),
+  token_id: Id('token'),
+  operation: z.string(),
+  subject: z.string(),
+  price: Usd,
+})
+
 const PaidTime = z.object({ service_id: Id('service'), hostname: z.string(), paid_until: Timestamp })
 
 const SandboxTold = z.object({
@@ -61,6 +69,13 @@ export const eventTypes = {
   'refund.approved': RefundTold,
   'refund.rejected': RefundTold.extend({ reason: z.string() }),
   'refund.sent': RefundTold.extend({ tx_hash: z.string() }),
+  /** A charge needs the approval of the account's owner, at approval_url. */
+  'approval.requested': ApprovalTold.extend({ approval_url: z.string(), expires_at: Timestamp }),
+  /** Once it is approved, the same call can be made until expires_at. */
+  'approval.decided': ApprovalTold.extend({
+    decision: z.enum(['approved', 'denied']),
+    expires_at: Timestamp,
+  }),
   'invoice.paid': z.object({ invoice_id: Id('invoice'), amount: Usd }),
   /** The money came and is on the balance, but what the invoice was for could not be begun. */
   'invoice.settled_to_balance': z.object({

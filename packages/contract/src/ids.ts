@@ -22,6 +22,7 @@ export const idPrefixes = {
   sandbox: 'sbx',
   task: 'tsk',
   refund: 'rfd',
+  approval: 'apr',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -1,4 +1,5 @@
 import { account } from './account.ts'
+import { approvals } from './approvals.ts'
 import { balance } from './balance.ts'
 import { billing } from './billing.ts'
 import { catalog } from './catalog.ts'
@@ -40,6 +41,7 @@ export const operations = {
   ...about('Guide', guide),
   ...about('Account', account),
   ...about('Account', tokens),
+  ...about('Account', approvals),
   ...about('VPS', sshKeys),
   ...about('Catalog', catalog),
   ...about('Balance', balance),

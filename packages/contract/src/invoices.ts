@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { approvalErrors } from './errors.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { paymentErrors, Settlement } from './payment-shapes.ts'
@@ -201,6 +202,7 @@ export const invoices = {
       'invoice_closed',
       'topup_by_crypto_only',
       'budget_exceeded',
+      ...approvalErrors,
       'insufficient_balance',
       'account_owes',
       'renewal_limit',

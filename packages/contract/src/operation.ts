@@ -5,6 +5,13 @@ import type { NextStep } from './wire.ts'
 /** The kinds of operations that a token may be allowed. */
 export type Scope = 'read' | 'order' | 'manage' | 'sandbox' | 'billing' | 'account'
 
+/**
+ * The kinds of tokens. `plain`: of a login, a registration, a purchase or create_token. `grant`: an application that a
+ * person let in by OAuth; its texts are for `/mcp/connect` alone. `program`: for one run of a program.
+ */
+export const tokenKinds = ['plain', 'grant', 'program'] as const
+export type TokenKind = (typeof tokenKinds)[number]
+
 /** Token buckets, see `rates.ts`. */
 export type RateClass =
   | 'default'
@@ -16,6 +23,7 @@ export type RateClass =
   | 'console'
   | 'sandboxes'
   | 'register'
+  | 'applications'
   | 'login'
 
 /** Things in a path that belong to an account; ownership is checked before the input is. */
@@ -32,6 +40,7 @@ export type Resource =
   | 'sandbox'
   | 'snapshot'
   | 'refund'
+  | 'approval'
 
 /**
  * One thing that a caller may ask of the service, as data: no handler, no framework.
@@ -67,6 +76,11 @@ export interface Operation {
   description: string
   /** The scope that a token needs; `any` token will do, or none at all. */
   access: 'public' | 'any' | Scope
+  /**
+   * The kinds of token that may not call it, whatever their scopes: it would let an application or a program leave the
+   * limits that it was given.
+   */
+  closedTo?: readonly Exclude<TokenKind, 'plain'>[]
   /** As a tool it answers without a token too, saying less. By REST it needs one. */
   openAsTool?: boolean
   rate: RateClass
@@ -92,6 +106,11 @@ export interface Operation {
   /** For a list, the schema of one item: an array by REST, `{items, next_cursor}` as a tool. */
   output: z.ZodType
   list: boolean
+  /**
+   * Its answer is output, for reading: as a tool it is text, pictures and links, and structured content beside them only
+   * where the output schema is listed.
+   */
+  shows?: 'output'
   /** Beyond those that any operation may answer. */
   errors: readonly ErrorCode[]
   /** An input that works, for documentation. */

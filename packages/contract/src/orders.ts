@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { approvalErrors } from './errors.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { purchaseErrors, Settlement } from './payment-shapes.ts'
@@ -99,7 +100,7 @@ export const orders = {
     input: z.strictObject(orderFields).refine(monthsFit, NO_MONTHS),
     output: PlacedOrder.extend({ settlement: Settlement.optional() }),
     created: ({ id, quote }) => (quote ? undefined : `/orders/${id}`),
-    errors: [...orderErrors, ...purchaseErrors],
+    errors: [...orderErrors, ...approvalErrors, ...purchaseErrors],
     example: {
       product: 'nano',
       os_id: 1,

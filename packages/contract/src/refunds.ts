@@ -78,6 +78,7 @@ export const refunds = {
     description:
       'Opens a refund: the operator pays money back to an address that you prove by its signature over the typed data of get_refund_terms. The token has to be one of a login whose mailbox was proven by a code within the last 10 minutes. The amount is held at once, mail and an event tell of it, and for 24 hours cancel_refund takes it back; after that the operator decides.',
     access: 'billing',
+    closedTo: ['grant', 'program'],
     rate: 'topups',
     effect: 'spend',
     idempotent: false,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
+import { approvalErrors } from './errors.ts'
 import { Environment } from './guest-shapes.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
@@ -89,6 +90,7 @@ export const startErrors = [
   'network_unavailable',
   'sandboxes_unavailable',
 ] as const
+const runErrors = [...startErrors, ...approvalErrors] as const
 
 export const useSandbox = (body: Record<string, unknown>) => [
   {
@@ -137,7 +139,7 @@ export const sandboxes = {
     input: z.strictObject(sandboxFields),
     output: PaidSandbox,
     created: ({ id }) => `/sandboxes/${id}`,
-    errors: [...startErrors, 'unknown_template'],
+    errors: [...runErrors, 'unknown_template'],
     example: { tariff: 'micro', timeout: 300 },
     next: useSandbox,
   }),
@@ -203,7 +205,7 @@ export const sandboxes = {
       idle_timeout: IdleTimeout.optional().describe('Seconds; 0: never'),
     }),
     output: Sandbox,
-    errors: ['sandbox_not_running'],
+    errors: ['sandbox_not_running', ...approvalErrors],
     example: { ...sandboxExample, timeout: 3600 },
   }),
   setSandboxNetwork: operation({
@@ -249,7 +251,7 @@ export const sandboxes = {
       timeout: Timeout.optional().describe('Seconds; default: as before'),
     }),
     output: PaidSandbox,
-    errors: [...startErrors, 'sandbox_not_running', 'sandbox_damaged', 'sandbox_unreachable'],
+    errors: [...runErrors, 'sandbox_not_running', 'sandbox_damaged', 'sandbox_unreachable'],
     example: sandboxExample,
     next: useSandbox,
   }),
@@ -270,7 +272,7 @@ export const sandboxes = {
     }),
     output: PaidSandbox,
     created: ({ id }) => `/sandboxes/${id}`,
-    errors: [...startErrors, 'sandbox_not_running', 'sandbox_unreachable'],
+    errors: [...runErrors, 'sandbox_not_running', 'sandbox_unreachable'],
     example: sandboxExample,
     next: useSandbox,
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { approvalErrors } from './errors.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { Flag, PlainText, paging, Timestamp, WaitSeconds } from './wire.ts'
@@ -110,6 +111,7 @@ export const snapshots = {
       'service_busy',
       'snapshot_busy',
       'budget_exceeded',
+      ...approvalErrors,
       'insufficient_balance',
       'account_owes',
       'capacity',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Id } from './ids.ts'
-import { listOperation, operation, type Scope } from './operation.ts'
+import { listOperation, operation, type Scope, tokenKinds } from './operation.ts'
 import { Flag, PlainText, paging, Timestamp, Usd, UsdInput } from './wire.ts'
 
 export const scopes = [
@@ -23,6 +23,12 @@ const BudgetInput = z
     max_live_vps: Count.optional(),
     max_live_sandboxes: Count.optional(),
     allow_auto_renew: z.boolean().default(false).describe('Services that it orders may renew themselves'),
+    approve_above: z
+      .strictObject({ per_call: UsdInput.optional(), per_day: UsdInput.optional() })
+      .optional()
+      .describe(
+        'A person has to approve what one call costs above per_call, or what a day costs above per_day',
+      ),
   })
   .describe('USD and counts, for the token and all below it; what is left out has no cap')
 
@@ -33,17 +39,23 @@ export const Budget = z.object({
   max_live_vps: z.number().int().nullable(),
   max_live_sandboxes: z.number().int().nullable(),
   allow_auto_renew: z.boolean(),
+  approve_above: z.object({ per_call: Usd.nullable(), per_day: Usd.nullable() }).nullable(),
 })
 
 export const Token = z.object({
   id: Id('token'),
   name: z.string().nullable(),
+  kind: z
+    .enum(tokenKinds)
+    .describe('plain; grant: an application that was let in by OAuth; program: for one run of a program'),
   parent_id: Id('token').nullable().describe('Null for the token of a login, which may do everything'),
   status: z.enum(['active', 'expired', 'revoked']),
   unconfirmed: z.boolean().describe('From before the mailbox was proven: limited until confirm_token'),
   scopes: Scopes,
   budget: Budget.nullable(),
-  spent: z.object({ today: Usd, total: Usd }).describe('By it and all below it'),
+  spent: z
+    .object({ today: Usd, total: Usd, unapproved_today: Usd })
+    .describe('By it and all below it; unapproved_today without the approval of a person'),
   created_at: Timestamp,
   expires_at: Timestamp,
 })
@@ -66,6 +78,7 @@ export const tokens = {
     description:
       'Lists tokens with their budgets and what each has spent, newest first. A token from a login sees all tokens of the account; a child token sees itself and those below it. With ended=true revoked and expired ones are included.',
     access: 'account',
+    closedTo: ['program'],
     rate: 'default',
     effect: 'read',
     idempotent: true,
@@ -79,8 +92,9 @@ export const tokens = {
     path: '/tokens',
     summary: 'Create a child token',
     description:
-      'Creates a token for another agent or program, with at most the rights of this one and a budget if you give one. Without scopes or expires_in_days it has those of this token. It ends when this token is revoked. A charge over its budget answers 403 budget_exceeded.',
+      'Creates a token for another agent or program, with at most the rights of this one and a budget if you give one. Without scopes or expires_in_days it has those of this token. It ends when this token is revoked. A charge over its budget answers 403 budget_exceeded; one over approve_above answers 403 approval_needed until the owner of the account approves it on a page.',
     access: 'account',
+    closedTo: ['grant', 'program'],
     rate: 'default',
     effect: 'write',
     idempotent: false,
@@ -102,6 +116,7 @@ export const tokens = {
   }),
   updateToken: operation({
     ...change,
+    closedTo: ['grant', 'program'],
     method: 'PATCH',
     path: '/tokens/{id}',
     summary: 'Change a token below this one',
@@ -119,6 +134,7 @@ export const tokens = {
   }),
   confirmToken: operation({
     ...change,
+    closedTo: ['grant', 'program'],
     method: 'POST',
     path: '/tokens/{id}/confirm',
     summary: 'Confirm an older token',
@@ -132,6 +148,7 @@ export const tokens = {
   }),
   revokeToken: operation({
     ...change,
+    closedTo: ['program'],
     method: 'DELETE',
     path: '/tokens/{id}',
     summary: 'Revoke a token',
@@ -150,6 +167,7 @@ export const tokens = {
     description:
       'Replaces the text of this token, and keeps its rights, budget and children. The old text works for 10 more minutes. A token from a login lasts another year; a child token keeps its end.',
     access: 'any',
+    closedTo: ['grant', 'program'],
     rate: 'default',
     effect: 'write',
     idempotent: false,
@@ -164,6 +182,7 @@ export const tokens = {
     summary: 'Log out',
     description: 'Revokes the token of this call and all tokens below it, at once.',
     access: 'any',
+    closedTo: ['program'],
     rate: 'default',
     effect: 'destructive',
     idempotent: true,

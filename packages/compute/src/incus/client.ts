@@ -221,11 +221,16 @@ export function createIncusClient(options: IncusClientOptions) {
 
     /**
      * Begins an operation that is carried by websockets, and opens all of them: it waits until each is open.
-     * @returns the websockets by their names
+     * @param wire is given each websocket before anything comes over it
+     * @returns the websockets by their names, and a wait for the end of the operation
      */
-    async open(path: string, call: CallOptions): Promise<Record<string, WebSocket>> {
+    async open(
+      path: string,
+      call: CallOptions,
+      wire: (name: string, socket: WebSocket) => void = () => {},
+    ): Promise<{ sockets: Record<string, WebSocket>; finished(limitMs: number): Promise<Operation> }> {
       const { text, member } = await ask('POST', path, call)
-      const { metadata } = parse(text) as { metadata: Operation }
+      const { metadata, operation } = parse(text) as { metadata: Operation; operation: string }
       const secrets = (metadata.metadata?.fds ?? {}) as Record<string, string>
       const opened = await Promise.all(
         Object.entries(secrets).map(async ([name, secret]) => {
@@ -236,11 +241,15 @@ export function createIncusClient(options: IncusClientOptions) {
             checkServerIdentity: trust.checkServerIdentity as never,
             handshakeTimeout: timeoutMs,
           })
+          wire(name, socket)
           await once(socket, 'open')
           return [name, socket] as const
         }),
       )
-      return Object.fromEntries(opened)
+      return {
+        sockets: Object.fromEntries(opened),
+        finished: (limitMs) => finish(operation, member.name, limitMs),
+      }
     },
 
     close: () => agent.close(),

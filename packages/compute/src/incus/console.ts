@@ -18,9 +18,10 @@ export function createIncusConsole(client: IncusClient): VpsConsole {
       if (value.status !== 'Running') throw new DriverError('guest_failed', `The machine ${id} does not run`)
       try {
         // With force, the reader that has the line loses it.
-        const { 0: line, control } = await client.open(`${path}/console`, {
+        const { sockets } = await client.open(`${path}/console`, {
           body: { type: 'console', width: 80, height: 24, force: true },
         })
+        const { 0: line, control } = sockets
         const stream = createWebSocketStream(line!)
         // Also for a reader that has stopped reading.
         line!.once('close', () => stream.destroy())

@@ -2,7 +2,7 @@ import { DriverError, type HostFeatures, type VpsSpec } from '../ports/vps-drive
 import { type InstanceOptions, isMachineId } from './instance.ts'
 
 /** The features of a member of a cluster. */
-export const featuresOf = ({ network }: InstanceOptions): HostFeatures => ({
+export const featuresOf = ({ network, guestAgent = false }: InstanceOptions): HostFeatures => ({
   firewall: false,
   ownAddresses: true,
   portForwarding: false,
@@ -12,7 +12,7 @@ export const featuresOf = ({ network }: InstanceOptions): HostFeatures => ({
   serialConsole: true,
   screen: false,
   rescue: false,
-  guestCommands: false,
+  guestCommands: guestAgent,
 })
 
 /** @throws DriverError for a machine that a member with these features cannot have */

@@ -36,6 +36,8 @@ export interface InstanceOptions {
   /** The storage pool of disks. */
   pool: string
   network: ClusterNetwork
+  /** Whether the cluster reaches the agents inside its machines, as it does by vsock. Default false. */
+  guestAgent?: boolean
   /** Keys of the configuration that every instance gets besides. */
   extraConfig?: Record<string, string>
 }

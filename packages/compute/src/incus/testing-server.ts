@@ -6,13 +6,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import type { Instance } from './instance.ts'
+import { createRecordedExecs, type ExecBody } from './testing-exec.ts'
 
 /*
  * The part of Incus's API that the driver uses, as answers of a real cluster (6.0.4) were recorded: for tests of the
- * driver without one. Members are servers of their own with one state; instances have no inside.
+ * driver without one. Members are servers of their own with one state; the inside of every instance is this host.
  */
 
-type Body = Partial<Instance> & { action?: string; live?: boolean; config?: Record<string, string> }
+type Body = Partial<Instance> & {
+  action?: string
+  live?: boolean
+  config?: Record<string, string>
+} & Partial<ExecBody>
 
 export interface RecordedCluster {
   members: { name: string; url: string }[]
@@ -20,6 +25,8 @@ export interface RecordedCluster {
   key: string
   instances: Map<string, Instance>
   images: Set<string>
+  /** The text with which programs inside instances are refused. */
+  refuseExec: string | undefined
   /** Each member reads the disks of all. */
   hasSharedDisks: boolean
   /** The requests that came, as `node1 PUT /1.0/instances/NAME`. */
@@ -37,6 +44,7 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
   const { certificate, key } = await makeCertificate()
   const instances = new Map<string, Instance>()
   const operations = new Map<string, { err: string }>()
+  const execs = createRecordedExecs()
   const away = new Set<string>()
   const cluster: RecordedCluster = {
     members: [],
@@ -44,6 +52,7 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
     key,
     instances,
     images: new Set(),
+    refuseExec: undefined,
     hasSharedDisks: false,
     calls: [],
     meddle: () => undefined,
@@ -60,7 +69,8 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
     if (kind === 'images') {
       if (method === 'GET') return [...cluster.images].map((image) => `/1.0/images/${image}`)
     }
-    if (kind === 'operations') return name ? operationOf(name) : {}
+    if (kind === 'operations')
+      return name ? execs.waitFor(name).then((exec) => exec ?? operationOf(name)) : {}
     if (kind === 'resources') return { cpu: { total: 2 } }
     if (kind === 'cluster')
       return { sysinfo: { total_ram: 2 ** 34 }, storage_pools: { cow: { space: { total: 2 ** 38 } } } }
@@ -85,6 +95,12 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
     if (away.has(instance.location))
       throw new Refusal(500, 'Missing event connection with target cluster member')
     if (method === 'GET') return instance
+    if (rest === 'exec') {
+      if (instance.status !== 'Running') throw new Refusal(400, 'Instance is not running')
+      if (cluster.refuseExec) throw new Refusal(500, cluster.refuseExec)
+      const { id, fds } = execs.begin(body as ExecBody)
+      return new Background(id, fds)
+    }
     if (rest === 'state')
       return background(() => {
         const isStart = body.action === 'start'
@@ -152,9 +168,13 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
         }
         try {
           const path = pathname.replace(/\/wait$/, '')
-          const result = handle(request.method!, path, searchParams, body)
+          const result = await handle(request.method!, path, searchParams, body)
           if (result instanceof Background)
-            return answer(202, { type: 'async', operation: `/1.0/operations/${result.id}?project=coinrack` })
+            return answer(202, {
+              type: 'async',
+              operation: `/1.0/operations/${result.id}?project=coinrack`,
+              metadata: { id: result.id, metadata: { fds: result.fds } },
+            })
           const failed = pathname.endsWith('/wait') && (result as { err: string }).err
           if (failed) return answer(200, { type: 'error', error: failed, error_code: 400, metadata: null })
           answer(200, { type: 'sync', metadata: result ?? {} }, { etag: 'same' })
@@ -163,6 +183,7 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
           answer(error.status, { type: 'error', error: error.message, error_code: error.status })
         }
       }).listen(0, '127.0.0.1')
+      execs.attach(server)
       await new Promise((resolve) => server.once('listening', resolve))
       const { port } = server.address() as { port: number }
       cluster.members.push({ name: member, url: `https://127.0.0.1:${port}` })
@@ -175,8 +196,11 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
 
 class Background {
   readonly id: string
-  constructor(id: string) {
+  /** The secrets of its websockets. */
+  readonly fds: Record<string, string>
+  constructor(id: string, fds: Record<string, string> = {}) {
     this.id = id
+    this.fds = fds
   }
 }
 

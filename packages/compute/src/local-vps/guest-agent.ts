@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectToGuest } from '../machine/guest-socket.ts'
 import { GuestError } from '../ports/guest-channel.ts'
+import type { ProgramOutput } from '../scripted-guest/scripted-channel.ts'
 
 /*
  * The QEMU guest agent's protocol: one JSON object per line over a serial channel that does not know connections, so
@@ -36,13 +37,6 @@ export interface Run {
   limitMs: number
   /** How late its end may be noticed. */
   longestPollMs?: number
-}
-
-export interface RunOutput {
-  stdout: Buffer
-  stderr: Buffer
-  /** Undefined when it was ended by a signal. */
-  exitCode: number | undefined
 }
 
 type Json = Record<string, unknown>
@@ -81,7 +75,7 @@ export async function runInGuest(
   options: AgentOptions,
   ask: typeof askAgent,
   run: Run,
-): Promise<RunOutput | undefined> {
+): Promise<ProgramOutput | undefined> {
   const started = await ask(options, 'guest-exec', {
     path: run.program,
     arg: run.args,

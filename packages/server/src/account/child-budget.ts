@@ -10,15 +10,16 @@ type BudgetInput = NonNullable<Input<(typeof operations)['createToken']>['budget
 
 /**
  * A budget that was asked for, as it is stored: never more than the tokens above it have.
+ * @param parentId undefined for a grant, which stands directly under the account
  * @throws OperationError `budget_exceeded`
  */
 export async function childBudget(
   tx: Transaction,
-  parentId: string,
+  parentId: string | undefined,
   input: BudgetInput,
   at: Date,
 ): Promise<BudgetRow> {
-  const holders = await holdersOf(tx, { tokenId: parentId, at })
+  const holders = parentId === undefined ? [] : await holdersOf(tx, { tokenId: parentId, at })
   const countOf = (value: number | undefined) => (value === undefined ? null : BigInt(value))
   const budget: BudgetRow = {
     max_per_charge: input.max_per_charge ?? null,
@@ -27,6 +28,8 @@ export async function childBudget(
     max_live_vps: countOf(input.max_live_vps),
     max_live_sandboxes: countOf(input.max_live_sandboxes),
     allow_auto_renew: input.allow_auto_renew && holders.every((holder) => holder.allow_auto_renew),
+    approve_per_call: input.approve_above?.per_call ?? null,
+    approve_per_day: input.approve_above?.per_day ?? null,
   }
   const refusal = judgeChildBudget(holders, budget)
   if (refusal) throw budgetExceeded(refusal)

@@ -39,6 +39,8 @@ export async function proveMailbox(tx: Transaction, services: Services, account:
     total: available,
     max_live_vps: null,
     max_live_sandboxes: null,
+    approve_per_call: null,
+    approve_per_day: null,
     allow_auto_renew: true,
   })
   const count = await enterUmbrella(tx, account.id, umbrella, now)

@@ -1,4 +1,4 @@
-import type { Scope } from '@coinrack/contract/operation.ts'
+import type { Scope, TokenKind } from '@coinrack/contract/operation.ts'
 import type { Token } from '@coinrack/contract/tokens.ts'
 import type { z } from 'zod'
 import type { Queryable, Transaction } from '../database/transaction.ts'
@@ -13,12 +13,16 @@ export interface BudgetRow {
   max_live_vps: bigint | null
   max_live_sandboxes: bigint | null
   allow_auto_renew: boolean
+  /** Above these a person has to approve. */
+  approve_per_call: bigint | null
+  approve_per_day: bigint | null
 }
 
 export interface TokenRow extends BudgetRow {
   id: string
   account_id: string
   name: string | null
+  kind: TokenKind
   parent_id: string | null
   lineage: string[]
   scopes: Scope[]
@@ -29,16 +33,18 @@ export interface TokenRow extends BudgetRow {
   has_budget: boolean
   spent: bigint
   spent_today: bigint
+  unapproved_today: bigint
   /** Below the umbrella of an account whose mailbox was proven later. */
   unconfirmed: boolean
 }
 
 const TOKENS = `
-select token.id, token.account_id, token.name, token.parent_id, token.lineage, token.scopes, token.authenticated_at,
+select token.id, token.account_id, token.name, token.kind, token.parent_id, token.lineage, token.scopes, token.authenticated_at,
   token.created_at, token.expires_at, token.revoked_at, max_per_charge, per_day,
-  budget.total, max_live_vps, max_live_sandboxes, allow_auto_renew,
+  budget.total, max_live_vps, max_live_sandboxes, allow_auto_renew, approve_per_call, approve_per_day,
   budget.token_id is not null as has_budget, coalesce(spending.total, 0)::bigint as spent,
   coalesce(case when spending.day = $2 then spending.today end, 0)::bigint as spent_today,
+  coalesce(case when spending.unapproved_day = $2 then spending.unapproved end, 0)::bigint as unapproved_today,
   exists (select from token top where top.id = token.lineage[1] and top.is_umbrella) as unconfirmed
 from token
 left join token parent on parent.id = token.parent_id
@@ -116,12 +122,14 @@ export async function insertToken(
     name?: string | null
     parent?: Pick<TokenRow, 'id' | 'lineage'>
     isUmbrella?: boolean
+    /** `plain` without it. */
+    kind?: TokenKind
   },
 ): Promise<void> {
   await tx.query(
     `insert into token (id, account_id, hash, scopes, authenticated_at, created_at, expires_at, name, parent_id, lineage,
-       is_umbrella, proven_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+       is_umbrella, proven_at, kind)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       token.id,
       token.accountId,
@@ -135,6 +143,7 @@ export async function insertToken(
       [...(token.parent?.lineage ?? []), token.id],
       token.isUmbrella ?? false,
       token.provenAt ?? null,
+      token.kind ?? 'plain',
     ],
   )
 }
@@ -145,8 +154,9 @@ export async function setBudget(tx: Transaction, tokenId: string, budget: Budget
   if (!budget) return
   await tx.query(
     `insert into token_budget
-       (token_id, max_per_charge, per_day, total, max_live_vps, max_live_sandboxes, allow_auto_renew)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
+       (token_id, max_per_charge, per_day, total, max_live_vps, max_live_sandboxes, allow_auto_renew, approve_per_call,
+        approve_per_day)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       tokenId,
       budget.max_per_charge,
@@ -155,6 +165,8 @@ export async function setBudget(tx: Transaction, tokenId: string, budget: Budget
       budget.max_live_vps,
       budget.max_live_sandboxes,
       budget.allow_auto_renew,
+      budget.approve_per_call,
+      budget.approve_per_day,
     ],
   )
 }
@@ -246,6 +258,7 @@ const countOf = (value: bigint | null) => (value === null ? null : Number(value)
 export const tokenView = (row: TokenRow, now: Date): z.output<typeof Token> => ({
   id: row.id,
   name: row.name,
+  kind: row.kind,
   parent_id: row.unconfirmed && row.lineage.length === 2 ? null : row.parent_id,
   status: row.revoked_at ? 'revoked' : row.expires_at <= now ? 'expired' : 'active',
   unconfirmed: row.unconfirmed,
@@ -258,9 +271,13 @@ export const tokenView = (row: TokenRow, now: Date): z.output<typeof Token> => (
         max_live_vps: countOf(row.max_live_vps),
         max_live_sandboxes: countOf(row.max_live_sandboxes),
         allow_auto_renew: row.allow_auto_renew,
+        approve_above:
+          row.approve_per_call === null && row.approve_per_day === null
+            ? null
+            : { per_call: row.approve_per_call, per_day: row.approve_per_day },
       }
     : null,
-  spent: { today: row.spent_today, total: row.spent },
+  spent: { today: row.spent_today, total: row.spent, unapproved_today: row.unapproved_today },
   created_at: row.created_at,
   expires_at: row.expires_at,
 })

@@ -158,7 +158,7 @@ describe('what a child token sees and may change', () => {
     const child = (await create({ scopes: ['read'], budget: { total: 5 } })).body
     const { body } = await service.ask('GET', '/account', { token: child.token })
     expect(body).toMatchObject({ id: accountId, token: child.details, unconfirmed_tokens: [] })
-    expect(body.token.spent).toEqual({ today: '0.00', total: '0.00' })
+    expect(body.token.spent).toEqual({ today: '0.00', total: '0.00', unapproved_today: '0.00' })
   })
 })
 

@@ -14,7 +14,7 @@ export const updateToken: Handler<'updateToken'> = async ({ input, caller, db, s
   if (input.name !== undefined) await setTokenName(db, token.id, input.name || null)
   if (input.budget !== undefined) {
     const parentId = token.lineage.at(-2)
-    if (parentId === undefined || (token.unconfirmed && token.lineage.length === 2)) {
+    if (isOfLogin(token) || (token.unconfirmed && token.lineage.length === 2)) {
       throw fail('token_not_below', 'The token of a login has no budget of its own')
     }
     await setBudget(db, token.id, input.budget && (await childBudget(db, parentId, input.budget, now)))

@@ -24,7 +24,15 @@ export const walletAccounts: WalletAccounts = {
     const account = await accountById(tx, accountId)
     const session = await openSession(tx, services, account, client, { authenticatedAt })
     const { tokenId, token, token_expires_at: expiresAt } = session
-    const caller = { accountId, tokenId, lineage: [tokenId], scopes: [...scopes], authenticatedAt, expiresAt }
+    const caller = {
+      accountId,
+      tokenId,
+      kind: 'plain' as const,
+      lineage: [tokenId],
+      scopes: [...scopes],
+      authenticatedAt,
+      expiresAt,
+    }
     return {
       token,
       caller: { ...caller, provenAt: undefined, suspended: false, balanceRunsOutAt: undefined },

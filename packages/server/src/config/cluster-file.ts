@@ -27,6 +27,8 @@ const ClusterFile = z.strictObject({
   storage_pool: z.string().min(1),
   /** Whether each member can read the disks of all, as with Ceph: machines of a dead one start on others then. */
   shared_disks: z.boolean().default(false),
+  /** Whether commands and files inside machines go by the cluster's own agent in them. */
+  guest_agent: z.boolean().default(false),
   /** PEM files: of the client whose certificate is restricted to the project, and of the cluster. */
   certificate: z.string().min(1),
   key: z.string().min(1),

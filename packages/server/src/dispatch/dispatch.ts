@@ -6,9 +6,12 @@ import { z } from 'zod'
 import { type Authenticated, authenticate } from '../account/authenticate.ts'
 import { createKnownTokens } from '../account/known-tokens.ts'
 import { readUntil } from '../database/changes.ts'
+import { ApprovalNeeded } from '../platform/approval-needed.ts'
 import { type ErrorOptions, OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import { addressBlock } from './address-block.ts'
+import { askedCall } from './asked-call.ts'
+import { checkAudience, checkKind, checkRights } from './check-rights.ts'
 import { failureAnswer } from './failure-answer.ts'
 import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
 import { hashInput, hashKey, type Idempotency, storedAnswer } from './idempotency.ts'
@@ -33,6 +36,8 @@ export interface Request {
   input(): Record<string, unknown>
   requestId: string
   asTool: boolean
+  /** It came to the address that grants are for, and that takes no other token. */
+  forGrants?: boolean
   /** By x402: base64 by REST, an object as a tool; unread. */
   payment?: unknown
   /** Aborted when the caller has hung up, where the transport knows that. */
@@ -55,6 +60,8 @@ export interface Strangers {
 
 /** How far a request has come: it holds also for one that is refused. */
 interface Begun {
+  /** Once the token is known to be good. */
+  caller: Caller | undefined
   /** Headers of the answer, whatever becomes of it. */
   headers: Answer['headers']
   /** Once the limits let the request through. */
@@ -94,8 +101,9 @@ export function createDispatch(
 
   async function run(name: OperationName, request: Request, begun: Begun): Promise<Answer> {
     const op: Operation = operations[name]
-    const presented = await identify(op, request)
+    const presented = await identify(name, op, request)
     const { caller } = presented
+    begun.caller = caller
     if (caller) Object.assign(begun.headers, headersFor(caller))
     const limits = caller ? limiter : strangers.limiter
     begun.taken = await limits.take(op.rate, caller?.accountId, request.address)
@@ -107,19 +115,18 @@ export function createDispatch(
     if (found instanceof OperationError) {
       // A write that was done is answered again, whatever the account has now.
       const earlier = await earlierAnswer(name, request, caller!)
-      if (earlier || found.code !== 'not_found') checkRights(op, caller!)
+      if (earlier || found.code !== 'not_found') checkRights(name, op, caller!)
       if (earlier) return replayed(earlier)
       throw found
     }
     if (found !== undefined) begun.found = found
-    const asked = found === undefined ? request : { ...request, resourceId: found }
-    const { row } = found === undefined ? presented : await identify(op, asked)
+    const complete = found === undefined ? request : { ...request, resourceId: found }
+    const { row } = found === undefined ? presented : await identify(name, op, complete)
     // Without an identifier the input is refused.
-    if (op.resource && asked.resourceId !== undefined) checkOwner(op, row, caller!)
-    if (caller) checkRights(op, caller)
-    const input = inputs.get(name)!(
-      found === undefined ? raw : { ...raw, [resourceInput(op.resource!)]: found },
-    )
+    if (op.resource && complete.resourceId !== undefined) checkOwner(op, row, caller!)
+    if (caller) checkRights(name, op, caller)
+    const given = found === undefined ? raw : { ...raw, [resourceInput(op.resource!)]: found }
+    const input = inputs.get(name)!(given)
     const key = op.method === 'GET' ? undefined : readKey(request.idempotencyKey)
     const { payment, hungUp, cancelled } = request
     const gone = anyOf(cancelled, key === undefined ? hungUp : undefined)
@@ -129,9 +136,9 @@ export function createDispatch(
       const value = await readUntil(services.changes, topic, seconds, read, reached, end)
       begun.isEarly = !reached(value)
       // A token may have been revoked meanwhile, or the resource taken away.
-      const now = await identify(op, asked)
+      const now = await identify(name, op, complete)
       if (op.resource) checkOwner(op, now.row, now.caller!)
-      if (now.caller) checkRights(op, now.caller)
+      if (now.caller) checkRights(name, op, now.caller)
       return value
     }
 
@@ -146,7 +153,9 @@ export function createDispatch(
     const call = {
       input,
       caller,
+      asked: askedCall(name, given),
       client: addressBlock(request.address),
+      asTool: request.asTool,
       resource: row,
       db: world.db,
       services: world,
@@ -204,26 +213,46 @@ export function createDispatch(
     return storedAnswer(services.db, services, { accountId, tokenId, key, operation: name, input: input() })
   }
 
-  async function identify(op: Operation, request: Request): Promise<Partial<Authenticated>> {
-    // A caller with a token has to have a good one, also where none is needed.
-    if (op.access === 'public' && (op.x402 === undefined || request.token === undefined)) return {}
-    if (request.token === undefined) {
+  /** Who calls, along with the resource; nobody where no token is needed and none counts. */
+  async function identify(
+    name: OperationName,
+    op: Operation,
+    request: Request,
+  ): Promise<Partial<Authenticated>> {
+    const { token } = request
+    // Where no token is needed one gives no rights, but it may be of a kind that the operation is closed to.
+    const isOpen = op.access === 'public' && (op.x402 === undefined || token === undefined)
+    if (isOpen && (token === undefined || op.closedTo === undefined)) return {}
+    if (token === undefined) {
       if (op.openAsTool && request.asTool) return {}
       throw new OperationError('unauthorized', 'This operation needs a Bearer token', otherDoor(op))
     }
     const wanted = op.resource && resourceRow(op.resource, request.resourceId)
-    const { token } = request
     const authenticated = await known.lookUp(token, (isKnown) =>
       authenticate({ db: isKnown ? services.db : strangers.lookups, clock: services.clock }, token, wanted),
     )
-    if (authenticated) return authenticated
+    if (isOpen) {
+      if (authenticated) checkKind(name, op, authenticated.caller)
+      return {}
+    }
+    if (authenticated) {
+      checkAudience(services.config, authenticated.caller, request.forGrants ?? false)
+      return authenticated
+    }
     await strangers.limiter.takeBadToken(request.address)
     throw new OperationError('unauthorized', 'The token is not valid: unknown, expired or revoked')
   }
 
+  /** A charge that a person has to approve is asked for, once the transaction that it was refused in is over. */
+  async function askedFor(refusal: unknown, caller: Caller | undefined): Promise<unknown> {
+    if (!(refusal instanceof ApprovalNeeded) || !caller) return refusal
+    return services.approving.ask(services, caller, refusal).catch((error) => error)
+  }
+
   return async (name, request) => {
-    const begun: Begun = { headers: {}, taken: undefined }
-    const answer = await run(name, request, begun).catch(async (error) => {
+    const begun: Begun = { caller: undefined, headers: {}, taken: undefined }
+    const answer = await run(name, request, begun).catch(async (refusal) => {
+      const error = await askedFor(refusal, begun.caller)
       if (begun.taken && isPlainRefusal(error)) Object.assign(begun.headers, await begun.taken.giveBack())
       return failureAnswer(services, error, request.requestId)
     })
@@ -271,15 +300,6 @@ function checkOwner({ resource, delegable }: Operation, row: Authenticated['row'
     row.delegated ? 'Only the owner may do this' : `This ${resource} belongs to another account`,
     { nextSteps },
   )
-}
-
-function checkRights(op: Operation, caller: Caller) {
-  if (caller.suspended) throw new OperationError('account_suspended', 'The account is suspended')
-  if (op.access !== 'public' && op.access !== 'any' && !caller.scopes.includes(op.access)) {
-    throw new OperationError('scope_missing', `The token lacks the scope "${op.access}"`, {
-      fields: { scope: op.access },
-    })
-  }
 }
 
 function encodeOutput(op: Operation, output: unknown): Record<string, unknown> {

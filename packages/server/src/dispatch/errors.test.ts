@@ -340,6 +340,7 @@ describe('what is not there', () => {
     sandbox: 'list_sandboxes',
     snapshot: 'list_sandbox_snapshots',
     refund: 'list_refunds',
+    approval: 'list_approvals',
   }
 
   test('error: every tool leads to the list of what it is about', async () => {

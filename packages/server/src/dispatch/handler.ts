@@ -1,6 +1,14 @@
 import type { OperationName, Operations } from '@coinrack/contract/index.ts'
-import type { DeclaredError, Input, Output, Resource, Scope } from '@coinrack/contract/operation.ts'
+import type {
+  DeclaredError,
+  Input,
+  Output,
+  Resource,
+  Scope,
+  TokenKind,
+} from '@coinrack/contract/operation.ts'
 import type { Queryable, Transaction } from '../database/transaction.ts'
+import type { AskedCall } from '../platform/approval-needed.ts'
 import type { ErrorOptions } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
 import type { ResourceRows } from './resources.ts'
@@ -9,6 +17,7 @@ import type { ResourceRows } from './resources.ts'
 export interface Caller {
   accountId: string
   tokenId: string
+  kind: TokenKind
   /** The token and all above it, the highest first: more than one for a child token. */
   lineage: string[]
   scopes: Scope[]
@@ -50,6 +59,8 @@ export interface Call<N extends OperationName> {
   input: Input<Operations[N]>
   /** Undefined only where the operation is open to everybody. */
   caller: Public<N> extends true ? Caller | undefined : Caller
+  /** The call itself, for a charge that a person may have to approve. */
+  asked: AskedCall
   /** The address that the call comes from, as limits count it: an IPv6 /64 is one. */
   client: string
   /** The resource as it was read together with the token, as JSON. The caller owns it. */
@@ -61,6 +72,8 @@ export interface Call<N extends OperationName> {
   db: Operations[N] extends { method: 'GET' } | { onMachine: true } ? Queryable : Transaction
   services: Services
   until: UntilReached
+  /** Called as a tool: the answer is for a model. */
+  asTool: boolean
   /** Undefined where the answer alone is wanted. */
   stream: OutputStream | undefined
   /**

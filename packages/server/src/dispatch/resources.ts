@@ -25,6 +25,7 @@ export interface ResourceRows {
   /** The snapshot of a sandbox: those of a VPS are named beside it. */
   snapshot: { account_id: string }
   refund: { account_id: string }
+  approval: { account_id: string }
 }
 
 /** `caller` is the row of who asks, and `$2` the moment; see `account/authenticate.ts`. */
@@ -48,6 +49,7 @@ const selects: Record<Resource, string> = {
     from delegation where id = $3`,
   sandbox: `${SANDBOX_USE} where id = $3`,
   refund: 'select account_id from refund where id = $3',
+  approval: 'select account_id from approval where id = $3',
   snapshot: `select account_id from sandbox_snapshot where id = $3 and status <> 'deleted'`,
 }
 
@@ -64,6 +66,7 @@ export const listOf: Record<Resource, NextStep[]> = {
   delegation: [{ tool: 'list_delegations', why: 'See your delegations' }],
   sandbox: [{ tool: 'list_sandboxes', why: 'See your sandboxes' }],
   refund: [{ tool: 'list_refunds', why: 'See your refunds' }],
+  approval: [{ tool: 'list_approvals', why: 'See what was asked for' }],
   snapshot: [{ tool: 'list_sandbox_snapshots', why: 'See the snapshots of your sandboxes' }],
 }
 

@@ -14,7 +14,7 @@ interface Ending {
 /**
  * Reserves an amount of the spendable balance until `captureHold` or `releaseHold`.
  * @throws InsufficientFunds
- * @throws OperationError `budget_exceeded`
+ * @throws OperationError `budget_exceeded`, `approval_needed`
  */
 export async function placeHold(
   tx: Transaction,
@@ -29,7 +29,7 @@ export async function placeHold(
     description: string
     at: Date
     /** The token whose budget it counts for. */
-    spender?: Pick<TokenCharge, 'tokenId' | 'machine'> | undefined
+    spender?: Pick<TokenCharge, 'tokenId' | 'machine' | 'asking'> | undefined
   },
 ): Promise<void> {
   await post(tx, {
@@ -42,10 +42,19 @@ export async function placeHold(
     at: hold.at,
   })
   // The posting has locked the customer's balance.
-  const counted = hold.spender ? await spendBudget(tx, { ...hold, ...hold.spender }) : []
+  const spent = hold.spender && (await spendBudget(tx, { ...hold, ...hold.spender }))
   await tx.query(
-    'insert into hold (id, account_id, amount, purpose, created_at, counted_for) values ($1, $2, $3, $4, $5, $6)',
-    [hold.id, hold.accountId, hold.amount, hold.purpose, hold.at, counted],
+    `insert into hold (id, account_id, amount, purpose, created_at, counted_for, approval_id)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      hold.id,
+      hold.accountId,
+      hold.amount,
+      hold.purpose,
+      hold.at,
+      spent?.counted ?? [],
+      spent?.approvalId ?? null,
+    ],
   )
 }
 
@@ -55,12 +64,14 @@ interface HoldRow {
   purpose: string
   created_at: Date
   counted_for: string[]
+  approval_id: string | null
 }
 
 async function endHold(tx: Transaction, state: 'posted' | 'voided', ending: Ending, reason: string | null) {
   const { rows } = await tx.query<HoldRow>(
     `update hold set state = $2, reason = $3, ended_at = $4
-     where id = $1 and state = 'pending' returning account_id, amount, purpose, created_at, counted_for`,
+     where id = $1 and state = 'pending' returning account_id, amount, purpose, created_at, counted_for,
+       approval_id`,
     [ending.holdId, state, reason, ending.at],
   )
   return rows[0]
@@ -120,6 +131,8 @@ export async function releaseHold(tx: Transaction, ending: Ending & { reason: st
     postings: release(hold.amount),
     at: ending.at,
   })
-  await returnToBudget(tx, hold.counted_for, hold.amount, hold.created_at)
+  const { amount, counted_for: counted, created_at: countedAt } = hold
+  const unapproved = hold.approval_id === null ? amount : 0n
+  await returnToBudget(tx, counted, { amount, unapproved }, countedAt)
   return true
 }

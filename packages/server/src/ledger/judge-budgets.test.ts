@@ -15,6 +15,9 @@ const holder = (token_id: string, change: Partial<HolderOfBudget> = {}): HolderO
   spent: 0n,
   spent_today: 0n,
   live: 0n,
+  approve_per_call: null,
+  approve_per_day: null,
+  unapproved_today: 0n,
   ...change,
 })
 
@@ -66,4 +69,19 @@ test('behavior: a new budget has no cap above one that it stands below; what it 
     shortBy: 2n,
   })
   expect(judgeChildBudget(above, holder('new', { max_live_vps: 2n }))).toMatchObject({ cap: 'max_live_vps' })
+})
+
+test('behavior: a child has no higher limit for approvals than one above it', () => {
+  const above = [holder('top', { approve_per_day: 5n }), holder('middle', { approve_per_call: 2n })]
+  expect(judgeChildBudget(above, holder('new', { approve_per_day: 5n, approve_per_call: 2n }))).toBe(
+    undefined,
+  )
+  expect(judgeChildBudget(above, holder('new', { approve_per_day: 6n }))).toMatchObject({
+    holder: { token_id: 'top' },
+    cap: 'approve_above.per_day',
+    shortBy: 1n,
+  })
+  expect(judgeChildBudget(above, holder('new', { approve_per_call: 3n }))).toMatchObject({
+    cap: 'approve_above.per_call',
+  })
 })

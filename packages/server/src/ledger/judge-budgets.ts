@@ -1,6 +1,23 @@
-import type { BudgetRefusal, HolderOfBudget, MachineCap, MoneyCap } from '../platform/budget-exceeded.ts'
+import type {
+  ApprovalCap,
+  BudgetRefusal,
+  HolderOfBudget,
+  MachineCap,
+  MoneyCap,
+} from '../platform/budget-exceeded.ts'
 
-const CAPS = ['max_per_charge', 'per_day', 'total', 'max_live_vps', 'max_live_sandboxes'] as const
+type Cap = MoneyCap | MachineCap | 'approve_per_call' | 'approve_per_day'
+
+/** The caps of a token, each with the name of its field. */
+const CAPS: Record<Cap, MoneyCap | MachineCap | ApprovalCap> = {
+  max_per_charge: 'max_per_charge',
+  per_day: 'per_day',
+  total: 'total',
+  max_live_vps: 'max_live_vps',
+  max_live_sandboxes: 'max_live_sandboxes',
+  approve_per_call: 'approve_above.per_call',
+  approve_per_day: 'approve_above.per_day',
+}
 
 /**
  * The first cap of a new budget that exceeds that of an ancestor token; undefined when there is none. A cap that the
@@ -9,11 +26,11 @@ const CAPS = ['max_per_charge', 'per_day', 'total', 'max_live_vps', 'max_live_sa
  */
 export function judgeChildBudget(
   holders: HolderOfBudget[],
-  budget: Record<MoneyCap | MachineCap, bigint | null>,
+  budget: Record<Cap, bigint | null>,
 ): BudgetRefusal | undefined {
   for (const [index, holder] of holders.entries()) {
-    for (const cap of CAPS) {
-      const [limit, wanted] = [holder[cap], budget[cap]]
+    for (const [column, cap] of Object.entries(CAPS) as [Cap, BudgetRefusal['cap']][]) {
+      const [limit, wanted] = [holder[column], budget[column]]
       if (limit !== null && wanted !== null && wanted > limit) {
         return { holder, below: holders[index + 1], cap, limit, used: 0n, shortBy: wanted - limit }
       }

@@ -11,7 +11,7 @@ import { checkoutUrl, showInvoice } from './show-invoice.ts'
 export const payInvoice: Handler<'payInvoice'> = preparedHandler(
   async ({ input, db, services }) =>
     prepareToPay(services, await invoiceById(db, input.invoice_id), { begins: input.method !== 'crypto' }),
-  async ({ input, caller, db, services, fail }, prepared) => {
+  async ({ input, caller, asked, db, services, fail }, prepared) => {
     const { available, owed } = await lockPayment(db, services, {
       accountId: caller.accountId,
       invoiceId: input.invoice_id,
@@ -59,7 +59,7 @@ export const payInvoice: Handler<'payInvoice'> = preparedHandler(
         },
       })
     }
-    const outcome = await payFor(db, services, invoice, prepared, caller.tokenId)
+    const outcome = await payFor(db, services, invoice, prepared, { tokenId: caller.tokenId, asked })
     if (outcome === 'closed') fail('invoice_closed', 'What this invoice is for no longer awaits payment')
     await markInvoicePaid(db, services, invoice)
     const paid = await invoiceById(db, invoice.id)

@@ -6,6 +6,7 @@ import { InsufficientFunds } from '../ledger/post.ts'
 import { OperationError } from '../platform/errors.ts'
 import type { OrderPreparation } from '../platform/host-facts.ts'
 import type { Services } from '../platform/services.ts'
+import type { Payer } from '../platform/slice-ports.ts'
 import { isCovered } from './invoice-state.ts'
 import { type Invoice, lockInvoice } from './invoice-store.ts'
 import { markInvoicePaid } from './mark-invoice-paid.ts'
@@ -50,7 +51,7 @@ async function tryToPay(
   }
 }
 
-const REFUSALS: ErrorCode[] = ['budget_exceeded', 'renewal_limit', 'capacity']
+const REFUSALS: ErrorCode[] = ['budget_exceeded', 'approval_needed', 'renewal_limit', 'capacity']
 
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof InsufficientFunds)
@@ -73,18 +74,18 @@ export const prepareToPay = async (
 /**
  * Pays for the order or renewal of an invoice from the balance.
  * @param prepared the result of `prepareToPay`
- * @param tokenId the token whose budget is charged; by default the token that ordered
+ * @param payer the token whose budget is charged, with its call; by default the token that ordered
  * @returns `closed` when the order or renewal no longer awaits payment
  * @throws InsufficientFunds
- * @throws OperationError `budget_exceeded`, `renewal_limit`, `capacity`; nothing was charged
+ * @throws OperationError `budget_exceeded`, `approval_needed`, `renewal_limit`, `capacity`; nothing was charged
  */
 export const payFor = (
   tx: Transaction,
   services: Services,
   { order_id, service_id, months }: Invoice,
   prepared: OrderPreparation | undefined,
-  tokenId?: string,
+  payer?: Payer,
 ): Promise<'paid' | 'closed'> =>
   order_id === null
-    ? services.ordering.renewFromBalance(tx, services, { serviceId: service_id!, months: months! }, tokenId)
-    : services.ordering.payFromBalance(tx, services, prepared!, order_id, tokenId)
+    ? services.ordering.renewFromBalance(tx, services, { serviceId: service_id!, months: months! }, payer)
+    : services.ordering.payFromBalance(tx, services, prepared!, order_id, payer)

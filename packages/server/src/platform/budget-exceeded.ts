@@ -2,6 +2,8 @@ import { formatUsd, type NextStep } from '@coinrack/contract/wire.ts'
 import { OperationError } from './errors.ts'
 
 export type MoneyCap = 'max_per_charge' | 'per_day' | 'total'
+/** The limits above which a person has to approve, under the names of their fields. */
+export type ApprovalCap = 'approve_above.per_call' | 'approve_above.per_day'
 export type MachineCap = 'max_live_vps' | 'max_live_sandboxes'
 
 /** A token with its caps (null is no cap), and what it and all below it have used of them. */
@@ -13,13 +15,18 @@ export type HolderOfBudget = Record<MoneyCap | MachineCap, bigint | null> & {
   spent: bigint
   spent_today: bigint
   live: bigint
+  /** Above these a person has to approve; null is no limit. */
+  approve_per_call: bigint | null
+  approve_per_day: bigint | null
+  /** The part of `spent_today` that no person has approved. */
+  unapproved_today: bigint
 }
 
 export interface BudgetRefusal {
   holder: HolderOfBudget
   /** The next one on the way down to the token that is charged. */
   below: HolderOfBudget | undefined
-  cap: MoneyCap | MachineCap
+  cap: MoneyCap | MachineCap | ApprovalCap
   limit: bigint
   used: bigint
   shortBy: bigint

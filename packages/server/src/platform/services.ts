@@ -14,7 +14,15 @@ import type { ReceiptKey } from './receipt-key.ts'
 import type { ReverseDns } from './reverse-dns.ts'
 import type { SandboxHosts, SandboxImages } from './sandbox-host.ts'
 import type { Sealer } from './sealer.ts'
-import type { Invoicing, OfferedPlan, Ordering, Sandboxing, SshKeys, WalletAccounts } from './slice-ports.ts'
+import type {
+  Approving,
+  Invoicing,
+  OfferedPlan,
+  Ordering,
+  Sandboxing,
+  SshKeys,
+  WalletAccounts,
+} from './slice-ports.ts'
 
 export interface Clock {
   now(): Date
@@ -60,6 +68,7 @@ export interface Services {
   sandboxing: Sandboxing
   walletAccounts: WalletAccounts
   sshKeys: SshKeys
+  approving: Approving
 }
 
 export const idMaker =

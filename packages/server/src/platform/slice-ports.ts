@@ -7,6 +7,8 @@ import type { PaymentRequired } from '@x402/core/types'
 import type { z } from 'zod'
 import type { Queryable, Transaction } from '../database/transaction.ts'
 import type { Caller, Handler } from '../dispatch/handler.ts'
+import type { ApprovalNeeded, AskedCall } from './approval-needed.ts'
+import type { OperationError } from './errors.ts'
 import type { OrderPreparation } from './host-facts.ts'
 import type { Services } from './services.ts'
 
@@ -43,6 +45,15 @@ export interface WalletAccounts {
   ): Promise<{ caller: Caller; token: string }>
   /** Ends a token of such a session that the buyer never got. */
   endSession(tx: Transaction, services: Services, tokenId: string): Promise<void>
+}
+
+/** Functions of the approvals slice, for the dispatch of calls. */
+export interface Approving {
+  /**
+   * Asks the owner of the account to approve a charge that was refused; the same call is asked for once.
+   * @returns the refusal with where it can be approved; or why it cannot be asked for
+   */
+  ask(services: Services, caller: Caller, refusal: ApprovalNeeded): Promise<OperationError>
 }
 
 /** Functions of the accounts slice, for machines. */
@@ -85,6 +96,12 @@ export interface Invoicing {
   markPaid(tx: Transaction, services: Services, invoiceId: string): Promise<void>
 }
 
+/** The token whose call pays from the balance, and the call, which a person may have to approve. */
+export interface Payer {
+  tokenId: string
+  asked: AskedCall
+}
+
 /** Functions of orders, for payments, the catalog and the account's overview. */
 export interface Ordering {
   orderVps: Handler<'orderVps'>
@@ -103,17 +120,17 @@ export interface Ordering {
   prepareOrder(services: Services, { begins }: { begins: boolean }): Promise<OrderPreparation>
   /**
    * Pays an order that awaits payment from the balance, and begins to provision it.
-   * @param tokenId whose budget it counts for: without it, that of the token that ordered
+   * @param payer whose budget it counts for: without it, that of the token that ordered
    * @returns `closed` when the order awaits nothing
    * @throws InsufficientFunds
-   * @throws OperationError `budget_exceeded`; `capacity` when no machine can be placed now, and nothing was charged
+   * @throws OperationError `budget_exceeded`, `approval_needed`; `capacity` when no machine can be placed now, and nothing was charged
    */
   payFromBalance(
     tx: Transaction,
     services: Services,
     prepared: OrderPreparation,
     orderId: string,
-    tokenId?: string,
+    payer?: Payer,
   ): Promise<'paid' | 'closed'>
   /**
    * Makes sure that the machine of an order that awaits payment could be placed now.
@@ -135,16 +152,16 @@ export interface Ordering {
   lockService(tx: Transaction, serviceId: string): Promise<void>
   /**
    * Renews a service from the balance. Both must be locked, the service first.
-   * @param tokenId whose budget it counts for: without it, that of the token that ordered
+   * @param payer whose budget it counts for: without it, that of the token that ordered
    * @returns `closed` when there is nothing to renew any more
    * @throws InsufficientFunds
-   * @throws OperationError `budget_exceeded`, `renewal_limit`
+   * @throws OperationError `budget_exceeded`, `approval_needed`, `renewal_limit`
    */
   renewFromBalance(
     tx: Transaction,
     services: Services,
     renewal: { serviceId: string; months: number },
-    tokenId?: string,
+    payer?: Payer,
   ): Promise<'paid' | 'closed'>
   /**
    * How many services of an account are live, the newest that is being made, and what will be charged for those that renew

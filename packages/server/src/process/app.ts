@@ -1,6 +1,12 @@
 import { basePath, walletPath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { authenticate } from '../account/authenticate.ts'
+import { createAuthorizationServer } from '../account/oauth/authorization-server.ts'
+import { consentPageOf } from '../account/oauth/consent-page.ts'
+import { registerOauth } from '../account/oauth/oauth.route.ts'
+import { challenge } from '../account/oauth/resource.ts'
+import { registerProvenPages } from '../account/proving/proven-page.route.ts'
+import { approvalPage } from '../approvals/approval-page.ts'
 import { shareOf } from '../database/pool.ts'
 import { callingByName } from '../dispatch/call-by-name.ts'
 import { createDispatch } from '../dispatch/dispatch.ts'
@@ -78,9 +84,24 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
     { prefix: walletPath },
   )
   registerDocuments(app, services)
-  registerMcp(app, services, dispatch)
+  registerMcp(app, services, dispatch, {
+    challenge: (isPresented) => challenge(services.config, isPresented),
+    async isGrant(token, address) {
+      if (token === undefined) return false
+      const caller = await callerOf(Object.create(services, { db: { value: lookups } }), token)
+      if (!caller) await strangers.limiter.takeBadToken(address)
+      return caller?.kind === 'grant'
+    },
+  })
   registerOtherRoutes(app, services, { readiness })
-  registerCheckout(app, Object.create(services, { db: { value: shared } }), strangers.limiter)
+  const forStrangers: Services = Object.create(services, { db: { value: shared } })
+  registerCheckout(app, forStrangers, strangers.limiter)
+  const provider = createAuthorizationServer(forStrangers)
+  registerOauth(app, forStrangers, strangers.limiter, provider)
+  registerProvenPages(app, forStrangers, { dispatch, limiter: strangers.limiter }, [
+    consentPageOf(forStrangers, provider),
+    approvalPage(services),
+  ])
   registerSandboxFiles(app, services, dispatch)
   upgrades.push(
     registerConsole(app, services, lookups, passOn),

@@ -3,6 +3,7 @@ import type { ImageStore } from '@coinrack/compute/images/image-store.ts'
 import { createIncusClient } from '@coinrack/compute/incus/client.ts'
 import { createIncusConsole } from '@coinrack/compute/incus/console.ts'
 import { createIncusDriver } from '@coinrack/compute/incus/driver.ts'
+import { createIncusGuestChannel } from '@coinrack/compute/incus/guest-channel.ts'
 import { createClusterImages } from '@coinrack/compute/incus/images.ts'
 import { createIncusMigration } from '@coinrack/compute/incus/migration.ts'
 import { noGuestChannel } from '@coinrack/compute/incus/no-guest-channel.ts'
@@ -26,9 +27,11 @@ export async function openCluster(
   {
     images: store,
     clock,
+    random,
     log,
   }: {
     images: ImageStore
+    random: { bytes(length: number): Uint8Array }
     clock: { now(): Date }
     log: { info(fields: object, message: string): void }
   },
@@ -51,6 +54,7 @@ export async function openCluster(
   const retainedDisks = createIncusRetainedDisks(client)
   const console = createIncusConsole(client)
   const migration = createIncusMigration(client)
+  const guests = settings.guest_agent ? createIncusGuestChannel(client, random) : noGuestChannel
   const { bridge, prefix_length: prefixLength, gateway, resolver, addresses } = network
   const ipv6 = network.ipv6 && { prefixLength: network.ipv6.prefix.length, gateway: network.ipv6.gateway }
   const hosts = members.map(
@@ -74,11 +78,12 @@ export async function openCluster(
         images,
         pool: settings.storage_pool,
         network: { bridge, prefixLength, gateway, resolver, ipv6 },
+        guestAgent: settings.guest_agent,
         extraConfig: settings.instance_config,
         clock,
         log,
       }),
-      guests: noGuestChannel,
+      guests,
       console,
       snapshots,
       retainedDisks,

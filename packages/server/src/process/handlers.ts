@@ -18,6 +18,8 @@ import { updateToken } from '../account/update-token.ts'
 import { verifyLoginCode } from '../account/verify-login-code.ts'
 import { verifyWalletLogin } from '../account/verify-wallet-login.ts'
 import { whoami } from '../account/whoami.ts'
+import { getApproval } from '../approvals/get-approval.ts'
+import { listApprovals } from '../approvals/list-approvals.ts'
 import { getBalance } from '../balance/get-balance.ts'
 import { getStatement } from '../balance/get-statement.ts'
 import { listTransactions } from '../balance/list-transactions.ts'
@@ -143,6 +145,8 @@ export const handlers: Handlers = {
   revokeToken,
   refreshToken,
   logout,
+  listApprovals,
+  getApproval,
   listSshKeys,
   addSshKey,
   deleteSshKey,

@@ -8,6 +8,7 @@ import { type Logger, pino } from 'pino'
 import { privateKeyToAddress } from 'viem/accounts'
 import { sshKeys } from '../account/ssh-keys/ssh-key-store.ts'
 import { walletAccounts } from '../account/wallet-accounts.ts'
+import { approving } from '../approvals/ask-for-approval.ts'
 import { OFFER_MS, readOffer } from '../catalog/offer.ts'
 import { configuredChains } from '../chain/configured-chains.ts'
 import { fundOnDemoChains } from '../chain/demo-chains.ts'
@@ -103,7 +104,8 @@ async function main(): Promise<void> {
     log.info({ address: privateKeyToAddress(x402Key) }, 'The gas wallet, which sends top-ups by x402')
   const factory = forwarderFactoryAddress(chains.settings[0]!.treasury)
   const images = createImageStore({ cacheFolder })
-  const cluster = config.clusterFile && (await openCluster(config.clusterFile, { images, clock, log }))
+  const cluster =
+    config.clusterFile && (await openCluster(config.clusterFile, { images, clock, random, log }))
   const clusterHosts = cluster ? cluster.hosts : []
   const offered = [config, ...clusterHosts.map(({ network }) => network)]
   const catalog = sellable(await readCatalog(config.catalogFile), offered)
@@ -145,6 +147,7 @@ async function main(): Promise<void> {
     ordering,
     walletAccounts,
     sshKeys,
+    approving,
     sandboxing,
   })
 

@@ -1,6 +1,7 @@
 import { forgetOldFailures } from '../account/failed-login-store.ts'
 import { forgetOldClients } from '../account/known-client-store.ts'
 import { forgetOldCodes } from '../account/login-code-store.ts'
+import { forgetOldStates } from '../account/oauth/state-store.ts'
 import { forgetEndedTokens, forgetRetiredTokens } from '../account/token-store.ts'
 import { collectDebts } from '../balance/collect-debts.ts'
 import { notifyLowBalances } from '../balance/notify-low-balances.ts'
@@ -14,6 +15,7 @@ import { forgetDeletedWebhooks } from '../events/webhooks/webhook-store.ts'
 import { noteWhetherTended } from '../hosts/host-elsewhere.ts'
 import { createLeases, underLease } from '../hosts/leases.ts'
 import { observeHost } from '../hosts/observe-host.ts'
+import { forgetApprovals } from '../ledger/approval-store.ts'
 import { forgetUnpaidInvoices } from '../payments/invoice-store.ts'
 import { runPayments } from '../payments/run-payments.ts'
 import { repeat } from '../platform/background.ts'
@@ -305,6 +307,8 @@ export async function forgetWhatIsOld(services: Services): Promise<PassReport> {
     () => forgetRenewers(db, before),
     () => forgetUnpaidInvoices(db, before),
     () => forgetDeletedWebhooks(db, before),
+    () => forgetApprovals(db, before),
+    () => forgetOldStates(db, now),
     () => forgetEndedTokens(db, before),
   ]
   let failed = 0

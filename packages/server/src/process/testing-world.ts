@@ -19,6 +19,7 @@ import type { HostFeatures, HostInventory } from '@coinrack/compute/ports/vps-dr
 import { pino } from 'pino'
 import { sshKeys } from '../account/ssh-keys/ssh-key-store.ts'
 import { walletAccounts } from '../account/wallet-accounts.ts'
+import { approving } from '../approvals/ask-for-approval.ts'
 import { OFFER_MS, readOffer } from '../catalog/offer.ts'
 import type { Chain } from '../chain/chain-port.ts'
 import type { ChainSettings } from '../chain/chain-settings.ts'
@@ -204,6 +205,7 @@ export async function createTestWorld(
     ordering,
     walletAccounts,
     sshKeys,
+    approving,
     sandboxing,
   })
   const observeHosts = async () => {

@@ -1,9 +1,8 @@
 import { Html, html } from '../html.ts'
-
+import { brand, wholePage } from '../shell/whole-page.ts'
 import { type LivePart, liveParts } from './live-parts.ts'
 import { type CodeKind, paymentSection } from './payment-panel.ts'
 import type { CheckoutView, Choice, ExplorerOf } from './view.ts'
-import { wholePage } from './whole-page.ts'
 
 export interface PageOptions {
   /** The path of this page; its JSON, its events and its parts lie beside and below it. */
@@ -82,9 +81,6 @@ export const unknownCheckoutPage = ({ style }: Pick<PageOptions['assets'], 'styl
       <p>Please check that the whole address was copied. The account's invoices, with their addresses, are listed by <code>GET /invoices</code> or the tool <code>list_invoices</code>.</p>
     </section></main>`,
   )
-
-export const brand = (demo: boolean): Html =>
-  html`<div class="brand"><span class="mark" aria-hidden="true"></span>Coinrack${demo && html`<p class="demo-note"><strong>Demo.</strong> Test networks with test money: please send no real tokens.</p>`}</div>`
 
 function livePart(
   part: { name: LivePart; html: string },

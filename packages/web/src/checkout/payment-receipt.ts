@@ -1,8 +1,7 @@
 import { type Html, html } from '../html.ts'
-import { brand } from './page.ts'
+import { brand, wholePage } from '../shell/whole-page.ts'
 import { transactionLink } from './payments-list.ts'
 import { type CheckoutView, type ExplorerOf, networkNames } from './view.ts'
-import { wholePage } from './whole-page.ts'
 
 const TITLES = {
   topup: 'Top-up of a prepaid balance',

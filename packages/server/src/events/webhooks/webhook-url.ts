@@ -1,5 +1,3 @@
-import { isIP } from 'node:net'
-
 /** Why a URL cannot be a webhook's; undefined when it can. Where it leads to is judged each time that it is used. */
 export function refuseUrl(text: string, { httpAllowed }: { httpAllowed: boolean }): string | undefined {
   const url = URL.parse(text)
@@ -9,9 +7,3 @@ export function refuseUrl(text: string, { httpAllowed }: { httpAllowed: boolean 
   if (url.hash) return 'It must not hold a fragment'
   return undefined
 }
-
-/** The host of a URL as it is looked up: of `[::1]` the address inside. */
-export const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1')
-
-/** The address that is the host itself, whatever way it was written; undefined when it is a name. */
-export const literalAddress = (url: URL) => (isIP(hostOf(url)) ? hostOf(url) : undefined)

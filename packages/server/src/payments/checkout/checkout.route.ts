@@ -1,16 +1,15 @@
-import { type Asset, script, style, wallet } from '@coinrack/web/checkout/assets.ts'
+import { script, style, wallet } from '@coinrack/web/checkout/assets.ts'
 import { liveParts } from '@coinrack/web/checkout/live-parts.ts'
 import { checkoutPage, paymentPart, unknownCheckoutPage } from '@coinrack/web/checkout/page.ts'
 import { paymentReceiptPage } from '@coinrack/web/checkout/payment-receipt.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RateLimiter } from '../../dispatch/rate-limiter.ts'
 import type { Services } from '../../platform/services.ts'
+import { serveAssets } from '../../transport/serve-assets.ts'
 import { registerCheckoutEvents } from './checkout-events.route.ts'
 import { assets, demandView, PAGE, PRIVATE, pageOptions } from './checkout-page.ts'
 import { registerCheckoutPayments } from './checkout-payments.route.ts'
 import { checkoutView, isReceipted } from './checkout-view.ts'
-
-const FOR_EVER = 'public, max-age=31536000, immutable'
 
 export type BySecret = FastifyRequest<{ Params: { secret: string } }>
 
@@ -19,7 +18,7 @@ export type BySecret = FastifyRequest<{ Params: { secret: string } }>
  * receipt, changes as server-sent events, and the payment routes.
  */
 export function registerCheckout(app: FastifyInstance, services: Services, limiter: RateLimiter): void {
-  for (const asset of [style, script, wallet]) serveAsset(app, asset)
+  serveAssets(app, style, script, wallet)
 
   app.get('/checkout/:secret', async (request: BySecret, reply) => {
     const { secret } = request.params
@@ -52,10 +51,6 @@ export function registerCheckout(app: FastifyInstance, services: Services, limit
 
   registerCheckoutEvents(app, services)
   registerCheckoutPayments(app, services, limiter)
-}
-
-function serveAsset(app: FastifyInstance, { path, type, body }: Asset) {
-  app.get(path, (_request, reply) => reply.header('cache-control', FOR_EVER).type(type).send(body))
 }
 
 async function sendJson(services: Services, secret: string, reply: FastifyReply) {

@@ -120,7 +120,7 @@ describe('the page', () => {
   test('behavior: its files can be kept for ever', async () => {
     const { path } = await topup()
     const names = (await get(path)).body.match(/\/assets\/[\w.-]+/g)!
-    expect(names).toHaveLength(3)
+    expect(names).toHaveLength(4)
     for (const name of names) {
       const asset = await get(name)
       expect(asset.statusCode).toBe(200)

@@ -19,7 +19,7 @@ export const createSandbox: Handler<'createSandbox'> = preparedHandler(
     const id = services.newId('sandbox')
     const place = (size: SandboxSize) =>
       placeSandbox(db, services, hosts, { size, ...(holders && { holders }) })
-    const row = await startSandbox(db, services, caller.tokenId, place, {
+    const row = await startSandbox(db, services, call, place, {
       id,
       account_id: caller.accountId,
       tariff,

@@ -23,7 +23,7 @@ export const forkSandbox: Handler<'forkSandbox'> = preparedHandler(
       return host.id
     }
     const { tariff, template, mode, vcpus, memory_mb, disk_gb, network, idle_s, price_hourly } = parent
-    const row = await startSandbox(db, services, caller.tokenId, place, {
+    const row = await startSandbox(db, services, call, place, {
       id,
       account_id: caller.accountId,
       tariff,

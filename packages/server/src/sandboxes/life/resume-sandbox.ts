@@ -16,16 +16,20 @@ import { DAMAGED, NO_NETWORK } from './step-sandbox.ts'
 export const resumeSandbox: Handler<'resumeSandbox'> = preparedHandler(
   ({ resource, services }) => askHost(services, resource.host_id),
   async (call, host) => {
-    const { input, caller, db, services, fail } = call
+    const { input, caller, asked, db, services, fail } = call
     const { sandbox_id: id } = input
     const before = await sandboxById(db, id)
     if (shownState(before) === 'running') return paidAnswer(db, services, caller.accountId, before)
     // The balance is locked first, and with it whatever is decided on the state.
-    const { held, counted } = await holdFirstMinute(db, services, {
+    const { held, counted, approved } = await holdFirstMinute(db, services, {
       id,
       accountId: caller.accountId,
       tokenId: caller.tokenId,
+      asked,
+      tariff: before.tariff,
       priceHourly: before.price_hourly,
+      timeoutS: input.timeout ?? before.timeout_s,
+      approved: before.approved,
       isNew: false,
     })
     const row = await sandboxById(db, id)
@@ -44,6 +48,7 @@ export const resumeSandbox: Handler<'resumeSandbox'> = preparedHandler(
       wanted: 'running',
       timeout_s: input.timeout ?? row.timeout_s,
       held,
+      approved,
       // The caller who resumes the sandbox is charged for it.
       counted_for: counted,
       seen_at: now,

@@ -54,11 +54,13 @@ export interface SandboxRow {
   charged: bigint
   waived: bigint
   held: bigint
+  /** What is left of the amount that a person approved for its running. */
+  approved: bigint
 }
 
 const COLUMNS = `id, host_id, account_id, counted_for, tariff, template, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
   wanted_network, done_network, parent_id, timeout_s, idle_s, wanted, state, reason, failure, attempts, created_at,
-  expires_at, idle_at, ended_at, gone_at, price_hourly, ran_ms, ran_before_ms, run_limit_ms, seen_at, charged, waived, held`
+  expires_at, idle_at, ended_at, gone_at, price_hourly, ran_ms, ran_before_ms, run_limit_ms, seen_at, charged, waived, held, approved`
 
 export type NewSandbox = Pick<
   SandboxRow,
@@ -83,6 +85,7 @@ export type NewSandbox = Pick<
   | 'price_hourly'
   | 'seen_at'
   | 'held'
+  | 'approved'
 >
 
 /** How long a paused sandbox is kept before it ends. */

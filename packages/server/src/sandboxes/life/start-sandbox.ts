@@ -13,26 +13,33 @@ import { insertSandbox, type NewSandbox, type SandboxRow } from './sandbox-store
 import { sandboxView } from './sandbox-view.ts'
 import { NO_NETWORK } from './step-sandbox.ts'
 
-type Chosen = Omit<NewSandbox, 'host_id' | 'counted_for' | 'held' | 'created_at' | 'seen_at' | 'expires_at'>
+type Chosen = Omit<
+  NewSandbox,
+  'host_id' | 'counted_for' | 'held' | 'approved' | 'created_at' | 'seen_at' | 'expires_at'
+>
 
 /**
  * Wants a new sandbox: holds its first minute, and takes its share of the host, in the transaction that writes it down.
  * @param place holds the share of a host, and gives the host's id
- * @throws OperationError `insufficient_balance`, `account_owes`, `budget_exceeded`, `capacity`
+ * @throws OperationError `insufficient_balance`, `account_owes`, `budget_exceeded`, `approval_needed`, `capacity`
  */
 export async function startSandbox(
   tx: Transaction,
   services: Services,
-  tokenId: string,
+  { caller, asked }: Pick<Call<'createSandbox'>, 'caller' | 'asked'>,
   place: (size: SandboxSize) => Promise<string>,
   chosen: Chosen,
 ): Promise<SandboxRow> {
   const { vcpus, memory_mb: memoryMb, disk_gb: diskGb } = chosen
-  const { held, counted } = await holdFirstMinute(tx, services, {
+  const { held, counted, approved } = await holdFirstMinute(tx, services, {
     id: chosen.id,
     accountId: chosen.account_id,
-    tokenId,
+    tokenId: caller.tokenId,
+    asked,
+    tariff: chosen.tariff,
     priceHourly: chosen.price_hourly,
+    timeoutS: chosen.timeout_s,
+    approved: 0n,
     isNew: true,
   })
   const hostId = await place({ vcpus, memoryMb, diskGb })
@@ -42,6 +49,7 @@ export async function startSandbox(
     host_id: hostId,
     counted_for: counted,
     held,
+    approved,
     created_at: now,
     seen_at: now,
     expires_at: new Date(now.getTime() + chosen.timeout_s * 1000),

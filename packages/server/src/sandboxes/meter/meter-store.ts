@@ -16,6 +16,8 @@ export interface MeterRow {
   charged: bigint
   waived: bigint
   held: bigint
+  /** What is left of the amount that a person approved for its running. */
+  approved: bigint
   ends_at: Date | null
   ends_for: EndsFor | null
 }
@@ -25,14 +27,15 @@ export type EndsFor = 'balance' | 'budget' | 'owed'
 /** The fields of a meter that a settlement changes. */
 export type MeterChange = Pick<
   MeterRow,
-  'id' | 'ran_ms' | 'run_limit_ms' | 'charged' | 'waived' | 'held' | 'ends_at' | 'ends_for'
+  'id' | 'ran_ms' | 'run_limit_ms' | 'charged' | 'waived' | 'held' | 'approved' | 'ends_at' | 'ends_for'
 >
 
 /** All that these accounts have running. Their balances have to be locked. */
 export async function metersOf(tx: Transaction, accountIds: readonly string[]): Promise<MeterRow[]> {
   const { rows } = await tx.query<MeterRow>({
     name: 'sandbox_meters',
-    text: `select id, account_id, host_id, counted_for, price_hourly, ran_ms, ran_before_ms, run_limit_ms, seen_at, charged, waived, held, ends_at, ends_for
+    text: `select id, account_id, host_id, counted_for, price_hourly, ran_ms, ran_before_ms, run_limit_ms, seen_at, charged, waived, held, approved, ends_at,
+        ends_for
       from sandbox
       where account_id = any($1) and (state in ('starting', 'running') or wanted = 'running')
       order by id`,
@@ -47,9 +50,9 @@ export async function writeMeters(tx: Transaction, changes: readonly MeterChange
   await tx.query({
     name: 'sandbox_write_meters',
     text: `update sandbox set ran_ms = change.ran_ms, charged = change.charged, waived = change.waived,
-        held = change.held, ends_at = change.ends_at, ends_for = change.ends_for, seen_at = $8, run_limit_ms = change.run_limit_ms
+        held = change.held, approved = change.approved, ends_at = change.ends_at, ends_for = change.ends_for, seen_at = $8, run_limit_ms = change.run_limit_ms
       from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::text[],
-        $9::bigint[]) as change (id, ran_ms, charged, waived, held, ends_at, ends_for, run_limit_ms)
+        $9::bigint[], $10::bigint[]) as change (id, ran_ms, charged, waived, held, ends_at, ends_for, run_limit_ms, approved)
       where sandbox.id = change.id`,
     values: [
       changes.map(({ id }) => id),
@@ -61,6 +64,7 @@ export async function writeMeters(tx: Transaction, changes: readonly MeterChange
       changes.map(({ ends_for }) => ends_for),
       at,
       changes.map(({ run_limit_ms }) => run_limit_ms),
+      changes.map(({ approved }) => approved),
     ],
   })
 }

@@ -1,12 +1,13 @@
-import { coveredMs, HELD_MS, type Meter, settle } from '@coinrack/money/index.ts'
+import { HELD_MS, type Meter, settle } from '@coinrack/money/index.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import { type CustomerBalance, lockBalances } from '../../ledger/balance.ts'
-import { countSpending, leftOfBudgets } from '../../ledger/budget.ts'
+import { countSpending, type LeftToSpend, leftOfBudgets, type Spent } from '../../ledger/budget.ts'
 import { postAll } from '../../ledger/post.ts'
 import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { beginDays } from './day-store.ts'
-import { type EndsFor, type MeterChange, type MeterRow, metersOf, writeMeters } from './meter-store.ts'
+import { type Limit, limitsOfBudgets, useOfApproval } from './limits-of-budgets.ts'
+import { type MeterChange, type MeterRow, metersOf, writeMeters } from './meter-store.ts'
 import { believedRunTime, knownLimit, runLimit } from './run-limit.ts'
 
 type Metering = Pick<Services, 'clock' | 'newId' | 'sandboxes'>
@@ -20,7 +21,7 @@ const DAY_MS = 86_400_000
 const dayOf = (at: Date) => Math.floor(at.getTime() / DAY_MS)
 
 interface Plan {
-  changes: (MeterChange & { account_id: string; spent: bigint; counted_for: string[] })[]
+  changes: (MeterChange & { account_id: string; spent: Spent; counted_for: string[] })[]
   posting: Parameters<typeof postAll>[1][number] | undefined
 }
 
@@ -61,18 +62,28 @@ export async function settleAccounts(
   )
   const changes = plans.flatMap((plan) => plan.changes)
   await writeMeters(tx, changes, now)
-  const spent = new Map<string, bigint>()
-  for (const { counted_for, spent: amount } of changes)
-    if (amount > 0n)
-      for (const tokenId of counted_for) spent.set(tokenId, (spent.get(tokenId) ?? 0n) + amount)
+  const spent = spentByToken(changes)
   if (spent.size > 0) await countSpending(tx, spent, now)
+}
+
+/** The sums that are counted for each token; those for which nothing changes are omitted. */
+function spentByToken(changes: Plan['changes']): Map<string, Spent> {
+  const sums = new Map<string, Spent>()
+  for (const { counted_for, spent } of changes) {
+    if (spent.amount === 0n && spent.unapproved === 0n) continue
+    for (const tokenId of counted_for) {
+      const sum = sums.get(tokenId) ?? { amount: 0n, unapproved: 0n }
+      sums.set(tokenId, { amount: sum.amount + spent.amount, unapproved: sum.unapproved + spent.unapproved })
+    }
+  }
+  return sums
 }
 
 interface Facts {
   seen: Seen
   over: ReadonlySet<string>
   /** The amounts that budgets leave, by token. */
-  left: ReadonlyMap<string, bigint>
+  left: ReadonlyMap<string, LeftToSpend>
   now: Date
 }
 
@@ -97,7 +108,8 @@ function planAccount(
   const isSpent = settlement.meters.some(({ waived }) => waived > 0n)
   const byMoney: Limit = { ms: isSpent ? 0 : settlement.coveredMs, for: 'balance' }
   const limit = balance.owed > 0n ? { ms: 0, for: 'owed' as const } : byMoney
-  const budgets = limitsOfBudgets(rows, meters, settlement.meters, left)
+  const uses = rows.map((row, index) => useOfApproval(row, settlement.meters[index]!, now))
+  const budgets = limitsOfBudgets(rows, meters, settlement.meters, uses, left)
 
   const changes = rows.map((row, index) => {
     const { charged, waived, held: ahead } = settlement.meters[index]!
@@ -111,12 +123,13 @@ function planAccount(
       id: row.id,
       account_id: row.account_id,
       counted_for: row.counted_for,
-      spent: charged,
+      spent: { amount: charged, unapproved: uses[index]!.unapproved },
       ran_ms: BigInt(meters[index]!.ranMs),
       run_limit_ms: BigInt(isAway(row) ? knownLimit(row) : runLimit(row, now)),
       charged: row.charged + charged,
       waived: row.waived + waived,
       held: ahead,
+      approved: uses[index]!.approved,
       ends_at: isEnding ? (isOver ? row.ends_at : new Date(now.getTime() + ends.ms)) : null,
       ends_for: isEnding ? ends.for : null,
     }
@@ -134,38 +147,6 @@ function planAccount(
             postings: settlement.postings,
           },
   }
-}
-
-interface Limit {
-  ms: number
-  for: EndsFor
-}
-
-/** How long what is counted for each token with a budget can go on with what that leaves. */
-function limitsOfBudgets(
-  rows: readonly MeterRow[],
-  meters: readonly Meter[],
-  settled: readonly { charged: bigint }[],
-  left: ReadonlyMap<string, bigint>,
-): Map<string, Limit> {
-  const limits = new Map<string, Limit>()
-  if (left.size === 0) return limits
-  for (const tokenId of new Set(rows.flatMap(({ counted_for }) => counted_for))) {
-    const budget = left.get(tokenId)
-    if (budget === undefined) continue
-    const own = rows.flatMap(({ counted_for }, index) => (counted_for.includes(tokenId) ? [index] : []))
-    const charged = own.reduce((sum, index) => sum + settled[index]!.charged, 0n)
-    const rest = budget - charged
-    const ms =
-      rest > 0n
-        ? coveredMs(
-            own.map((index) => meters[index]!),
-            rest,
-          )
-        : 0
-    limits.set(tokenId, { ms, for: 'budget' })
-  }
-  return limits
 }
 
 const describe = (rows: readonly MeterRow[]) =>

@@ -8,8 +8,6 @@ import {
 } from '@coinrack/compute/ports/sandbox-channel.ts'
 import type { Call, OutputStream } from '../../dispatch/handler.ts'
 import { OperationError } from '../../platform/errors.ts'
-import type { Services } from '../../platform/services.ts'
-import { textOf } from './task-output.ts'
 
 /** Nothing answers later than 50 s: the last ones are for ending the task and fetching what it wrote. */
 const LONGEST_MS = 46_000
@@ -30,8 +28,7 @@ export interface Asked {
 export type Taking = Pick<Call<'execCommand'>, 'stream' | 'gone' | 'asTask'>
 
 export interface Done {
-  stdout: string
-  stderr: string
+  outputs: { stdout: Uint8Array; stderr: Uint8Array }
   exit_code: number | null
   timed_out: boolean
   truncated: boolean
@@ -45,14 +42,12 @@ export interface Done {
  * A caller that hangs up ends its task, as no other caller can read it.
  */
 export async function runTask(
-  { newId }: Pick<Services, 'newId'>,
   { tasks }: SandboxChannel,
-  id: string,
+  { id, taskId }: { id: string; taskId: string },
   request: TaskRequest,
   { timeout, background, input }: Asked,
   { stream, gone, asTask }: Taking,
 ): Promise<Done> {
-  const taskId = newId('task')
   if (background || asTask) {
     const seconds = timeout ?? (background ? undefined : DEFAULT_S)
     const hasInput = input !== undefined
@@ -90,8 +85,7 @@ export async function runTask(
 }
 
 const nothing: Omit<Done, 'task_id'> = {
-  stdout: '',
-  stderr: '',
+  outputs: { stdout: Buffer.of(), stderr: Buffer.of() },
   exit_code: null,
   timed_out: false,
   truncated: false,
@@ -120,8 +114,7 @@ async function follow(
 ): Promise<Done> {
   const outputs = { stdout: createOutput(stream, 'stdout'), stderr: createOutput(stream, 'stderr') }
   const view = (end: Partial<TaskEnd>): Done => ({
-    stdout: outputs.stdout.text(),
-    stderr: outputs.stderr.text(),
+    outputs: { stdout: outputs.stdout.bytes(), stderr: outputs.stderr.bytes() },
     exit_code: end.exitCode ?? null,
     timed_out: end.timedOut ?? true,
     truncated: outputs.stdout.isTruncated() || outputs.stderr.isTruncated(),
@@ -168,7 +161,7 @@ function createOutput(stream: OutputStream | undefined, name: 'stdout' | 'stderr
       if (part.length > 0) kept.push(part)
       return true
     },
-    text: () => textOf(Buffer.concat(kept)),
+    bytes: () => Buffer.concat(kept),
     isTruncated: () => isTruncated,
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { createCancellations } from '../../dispatch/cancellations.ts'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
+import { OperationError } from '../../platform/errors.ts'
 import type { Services } from '../../platform/services.ts'
 import { implementation } from '../documents/mcp-registry.ts'
 import { bearerToken, hungUp } from '../rest.ts'
@@ -9,14 +10,27 @@ import { mcpAddresses } from './addresses.ts'
 import { createMcp } from './serve-mcp.ts'
 import { createTasks } from './tasks.ts'
 
+/** Who may use an address that is for grants. */
+export interface Grants {
+  /** Whether the token is one of a grant. Counts for the client's address when it is none. */
+  isGrant(token: string | undefined, address: string): Promise<boolean>
+  /** The header `WWW-Authenticate` that leads a client to the authorization server. */
+  challenge(isPresented: boolean): string
+}
+
 /** The agent addresses as routes. */
-export function registerMcp(app: FastifyInstance, services: Services, dispatch: Dispatch): void {
+export function registerMcp(
+  app: FastifyInstance,
+  services: Services,
+  dispatch: Dispatch,
+  grants: Grants,
+): void {
   const { config } = services
   const cancellations = createCancellations(services)
   app.addHook('onClose', async () => cancellations.close())
-  const parts = { dispatch, tasks: createTasks(services), cancellations, identity: implementation(config) }
+  const parts = { dispatch, cancellations, identity: implementation(config) }
   for (const at of mcpAddresses) {
-    const serve = createMcp(at, parts)
+    const serve = createMcp(at, { ...parts, tasks: createTasks(services, at) })
     app.route({
       method: ['GET', 'POST', 'DELETE'],
       url: at.path,
@@ -29,8 +43,15 @@ export function registerMcp(app: FastifyInstance, services: Services, dispatch: 
             id: null,
           })
         }
+        const token = bearerToken(request.headers.authorization)
+        if (at.forGrants && !(await grants.isGrant(token, request.ip)))
+          throw new OperationError('unauthorized', 'This address takes tokens that it has issued by OAuth', {
+            fix: 'Let the client sign in: the header WWW-Authenticate leads to the authorization server. With a token of your own use /mcp.',
+            nextSteps: [],
+            headers: { 'www-authenticate': grants.challenge(token !== undefined) },
+          })
         const response = await serve(webRequest(request, config.publicUrl, hungUp(reply)), {
-          token: bearerToken(request.headers.authorization),
+          token,
           address: request.ip,
           requestId: request.id,
           program: request.headers['user-agent'] ?? '',

@@ -10,6 +10,8 @@ import { z } from 'zod'
 import type { Cancellations } from '../../dispatch/cancellations.ts'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
 import type { McpAddress } from './addresses.ts'
+import { cardList, readCard } from './cards.ts'
+import { DECISION_S, nextOfApproval } from './open-approval.ts'
 import { tellProgress } from './progress.ts'
 import { type Ask, asTask, type createTasks, demandTasks, TASKS, takesTasks } from './tasks.ts'
 import { toolList } from './tool-list.ts'
@@ -61,11 +63,19 @@ export function createMcp(at: McpAddress, parts: McpParts): ServeMcp {
   const handler = createMcpHandler(({ authInfo }) => {
     const about = authInfo?.extra as unknown as McpRequest
     const server = new Server(identity, {
-      capabilities: { tools: {}, extensions: { [TASKS]: {} } },
+      capabilities: { tools: {}, resources: {}, extensions: { [TASKS]: {} } },
       instructions: INSTRUCTIONS,
-      cacheHints: { 'tools/list': KEPT, 'server/discover': KEPT },
+      cacheHints: {
+        'tools/list': KEPT,
+        'server/discover': KEPT,
+        'resources/list': KEPT,
+        'resources/read': KEPT,
+      },
     })
     server.setRequestHandler('tools/list', () => ({ tools }))
+    server.setRequestHandler('resources/list', () => ({ resources: cardList }))
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
+    server.setRequestHandler('resources/read', ({ params }) => readCard(params.uri))
     const ask: Ask = (name, call) =>
       dispatch(name, {
         token: about.token,
@@ -73,6 +83,7 @@ export function createMcp(at: McpAddress, parts: McpParts): ServeMcp {
         idempotencyKey: undefined,
         requestId: about.requestId,
         asTool: true,
+        forGrants: at.forGrants === true,
         ...call,
       })
     server.setRequestHandler('tools/call', async ({ params }, context) => {
@@ -86,22 +97,32 @@ export function createMcp(at: McpAddress, parts: McpParts): ServeMcp {
       const flight = about.token === undefined ? undefined : cancellations.begin(callOf(about, id))
       const endProgress = tellProgress(context, tasked.input)
       try {
-        const answer = await dispatch(tool.name, {
-          token: about.token ?? textOf(access_token),
-          address: about.address,
-          idempotencyKey: idempotency_key ?? undefined,
-          resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
-          requestId: about.requestId,
-          asTool: true,
-          payment: params._meta?.['x402/payment'],
-          hungUp: signal,
-          ...(flight && { cancelled: flight.cancelled }),
-          ...tasked,
-          input: () => tasked.input,
+        const token = about.token ?? (at.takesToken ? textOf(access_token) : undefined)
+        const call = () =>
+          ask(tool.name, {
+            token,
+            idempotencyKey: idempotency_key ?? undefined,
+            resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
+            payment: params._meta?.['x402/payment'],
+            hungUp: signal,
+            ...(flight && { cancelled: flight.cancelled }),
+            ...tasked,
+            input: () => tasked.input,
+          })
+        let answer = await call()
+        const next = nextOfApproval(answer, {
+          capabilities: server.getClientCapabilities(),
+          responses: context.mcpReq.inputResponses,
         })
+        if (next && 'ask' in next) return next.ask
+        if (next) {
+          const waiting = { approval_id: next.wait, wait: 'decided', timeout: DECISION_S }
+          await ask('getApproval', { token, resourceId: next.wait, hungUp: signal, input: () => waiting })
+          answer = await call()
+        }
         const { answered } = answer
-        if (answered) return toolResult(operations[answered.name], answered.input, answer)
-        if (!isTasked) return toolResult(tool.op, input, answer)
+        if (answered) return toolResult(operations[answered.name], answered.input, answer, at)
+        if (!isTasked) return toolResult(tool.op, input, answer, at)
         const gone = AbortSignal.any([signal, ...(flight ? [flight.cancelled] : [])])
         return (await tasks.resultOf(ask, { ...tool, input }, answer, gone)) as CallToolResult
       } finally {

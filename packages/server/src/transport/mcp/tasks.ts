@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Answer, Request } from '../../dispatch/dispatch.ts'
 import type { Services } from '../../platform/services.ts'
+import type { McpAddress } from './addresses.ts'
 import { readTaskId, type TaskedCall, taskId } from './task-id.ts'
 import { toolResult } from './tool-result.ts'
 
@@ -26,7 +27,10 @@ const DEFAULT_S = 30
 const RUNS: readonly OperationName[] = ['execCommand', 'runCode']
 
 /** Asks an operation for the caller of this request. */
-export type Ask = (name: OperationName, call: Pick<Request, 'resourceId' | 'input'>) => Promise<Answer>
+export type Ask = (
+  name: OperationName,
+  call: Pick<Request, 'resourceId' | 'input'> & Partial<Request>,
+) => Promise<Answer>
 
 /** A call as its client sent it. */
 export interface Called {
@@ -53,8 +57,8 @@ export function asTask(name: OperationName, input: Record<string, unknown>) {
   return { input: isWait ? { ...input, timeout: Math.min(timeout, GRACE_S) } : input, asTask: isRun }
 }
 
-/** The tasks of the agent addresses: calls that go on after they were answered with a handle. */
-export function createTasks({ sealer, clock }: Pick<Services, 'sealer' | 'clock'>) {
+/** The tasks of an agent address: calls that go on after they were answered with a handle. */
+export function createTasks({ sealer, clock }: Pick<Services, 'sealer' | 'clock'>, at: McpAddress) {
   /** The task that a call becomes, or undefined where its answer is the result. */
   function taskOf({ name, input }: Called, { status, body, isEarly, found }: Answer): TaskedCall | undefined {
     const { resource }: Operation = operations[name]
@@ -102,10 +106,10 @@ export function createTasks({ sealer, clock }: Pick<Services, 'sealer' | 'clock'
     /** The result of a call: what it answered, or the handle of the task that it has become. */
     async resultOf(ask: Ask, { name, input }: Called, first: Answer, gone: AbortSignal) {
       const call = taskOf({ name, input }, first)
-      if (!call) return toolResult(operations[name], input, first)
+      if (!call) return toolResult(operations[name], input, first, at)
       if (call.run !== undefined) {
         const answer = await readRun(ask, call, call.run, { seconds: GRACE_S, gone })
-        if (!answer.isEarly) return toolResult(operations[name], call.input, answer)
+        if (!answer.isEarly) return toolResult(operations[name], call.input, answer, at)
         if (gone.aborted) await end(ask, call)
       }
       return { resultType: 'task', status: 'working', ...shown(call, taskId(sealer, call)) }
@@ -125,7 +129,7 @@ export function createTasks({ sealer, clock }: Pick<Services, 'sealer' | 'clock'
           ...(typeof statusMessage === 'string' ? { statusMessage } : {}),
         }
       }
-      const result = toolResult(operations[call.name], call.input, answer)
+      const result = toolResult(operations[call.name], call.input, answer, at)
       return { ...shown(call, id), status: 'completed', result: { ...result, resultType: 'complete' } }
     },
     /** `tasks/cancel`: ends what runs in a sandbox. What a VPS or a payment does goes on; nobody waits for it any longer. */

@@ -1,7 +1,9 @@
-import { operationList } from '@coinrack/contract/index.ts'
-import { type Operation, toolName } from '@coinrack/contract/operation.ts'
+import { type OperationName, operationList } from '@coinrack/contract/index.ts'
+import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import type { Tool } from '@modelcontextprotocol/server'
+import { isFoundAlone } from '../../dispatch/only-one.ts'
 import type { McpAddress } from './addresses.ts'
+import { cardMeta } from './cards.ts'
 import { inputSchema, type ObjectSchema, outputSchema } from './tool-schema.ts'
 
 /** The fields that tools take beside the input of their operation: get_started explains them, once. */
@@ -17,15 +19,16 @@ const IDEMPOTENCY_FIELD = { idempotency_key: { type: 'string' } }
 export const toolList = (at: McpAddress): Tool[] =>
   operationList.flatMap(([name, op]) => {
     if (!at.lists(name)) return []
-    const tool = describeTool(toolName(name), op, at)
+    const tool = describeTool(name, op, at)
     if (!at.detailed) return [tool]
     const { outputSchema: _same, ...rest } = tool
     const description = `Does the same as ${tool.name}.`
     return [tool, ...(op.tools ?? []).map((other) => ({ ...rest, name: other, description }))]
   })
 
-function describeTool(tool: string, op: Operation, { takesToken, detailed }: McpAddress): Tool {
-  const input = withoutRepeating(tool, inputSchema(op, { lean: !detailed }))
+function describeTool(name: OperationName, op: Operation, { takesToken, detailed }: McpAddress): Tool {
+  const tool = toolName(name)
+  const input = withoutRepeating(tool, maySayLess(op, inputSchema(op, { lean: !detailed })))
   return {
     name: tool,
     title: op.summary,
@@ -48,11 +51,20 @@ function describeTool(tool: string, op: Operation, { takesToken, detailed }: Mcp
       idempotentHint: op.idempotent,
       openWorldHint: op.effect === 'spend',
     },
+    ...cardMeta(name),
   } as Tool
 }
 
 /** A description without its sentences about REST. */
 const asTool = (description: string) => description.replaceAll(/ By REST [^.]*\.(?= |$)/g, '')
+
+/** The only VPS or sandbox of an account need not be named. */
+function maySayLess({ resource }: Operation, { required = [], ...input }: ObjectSchema): ObjectSchema {
+  const needed = isFoundAlone(resource)
+    ? required.filter((name) => name !== resourceInput(resource))
+    : required
+  return { ...input, ...(needed.length > 0 && { required: needed }) }
+}
 
 /** The inputs that a tool shares with the one that sells the same to accounts are described there. */
 function withoutRepeating(tool: string, input: ObjectSchema): ObjectSchema {

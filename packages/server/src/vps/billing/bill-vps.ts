@@ -2,7 +2,7 @@ import { type BillingStep, DEBT_MS, planBilling } from '@coinrack/money/index.ts
 import { inTransaction, type Queryable, type Transaction } from '../../database/transaction.ts'
 import { mayAutoRenew } from '../../ledger/auto-renew.ts'
 import { lockBalance, owedSince } from '../../ledger/balance.ts'
-import { isWithinBudget } from '../../ledger/budget.ts'
+import { judgeSpending } from '../../ledger/budget.ts'
 import type { PassReport } from '../../platform/pass-report.ts'
 import type { Services } from '../../platform/services.ts'
 import { lockVps, type VpsRow } from '../machine/vps-store.ts'
@@ -63,11 +63,11 @@ async function billOne(tx: Transaction, services: Services, id: string): Promise
   if (step.do !== 'nothing') services.log.info({ vps: id, step }, 'Billing')
   switch (step.do) {
     case 'renew':
-      await chargePeriods(tx, services, { row, periods: [step.period], tokenId })
+      await chargePeriods(tx, services, { row, periods: [step.period], tokenId, renewerId: row.renewer_id })
       await services.invoicing.markRenewed(tx, services, id, 1)
       break
     case 'resume':
-      await resumeVps(tx, services, { row, periods: [step.period], tokenId })
+      await resumeVps(tx, services, { row, periods: [step.period], tokenId, renewerId: row.renewer_id })
       await services.invoicing.markRenewed(tx, services, id, 1)
       break
     case 'release':
@@ -98,7 +98,8 @@ const invoiceOf = async (tx: Transaction, services: Services, row: VpsRow, cover
 
 /**
  * Tells whether one more period is covered: by the balance, which is locked by this, by the budget of the token that
- * ordered the VPS, and by the token by which it renews itself, if that still allows it.
+ * ordered the VPS, and by the token by which it renews itself, if that still allows it. Above the limit of either nobody
+ * can approve it in the background.
  */
 async function coverageOf(tx: Transaction, row: VpsRow, tokenId: string | null, at: Date): Promise<Coverage> {
   const amount = cyclePrice(row)
@@ -107,7 +108,9 @@ async function coverageOf(tx: Transaction, row: VpsRow, tokenId: string | null, 
   if (available < amount) return 'balance'
   const { renewer_id } = row
   if (renewer_id !== null && !(await mayAutoRenew(tx, { tokenId: renewer_id, at }))) return 'permission'
-  return tokenId === null || (await isWithinBudget(tx, { tokenId, amount, at })) ? 'covered' : 'budget'
+  if (tokenId === null) return 'covered'
+  const verdict = await judgeSpending(tx, { tokenId, amount, at, renewerId: renewer_id })
+  return verdict === 'within' ? 'covered' : verdict
 }
 
 /** The VPS that a step may be due for, the longest due first; the decision itself is made under their locks. */

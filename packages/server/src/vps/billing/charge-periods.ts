@@ -2,6 +2,7 @@ import type { Period } from '@coinrack/money/index.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import { spendBudget } from '../../ledger/budget.ts'
 import { post } from '../../ledger/post.ts'
+import type { Asking } from '../../platform/approval-needed.ts'
 import type { Services } from '../../platform/services.ts'
 import type { VpsRow } from '../machine/vps-store.ts'
 import { updateBilling } from './billing-store.ts'
@@ -13,6 +14,10 @@ export interface PeriodCharge {
   periods: readonly Period[]
   /** The token whose budget it counts for; null: no budget. */
   tokenId: string | null
+  /** The call that asks for it; undefined for a renewal in the background. */
+  asking?: Asking | undefined
+  /** The token by which the VPS renews itself, in the background. */
+  renewerId?: string | null
 }
 
 /**
@@ -20,12 +25,12 @@ export interface PeriodCharge {
  * lock of the VPS. No period can be charged twice: the ledger takes its reference once.
  * @returns micro-USD
  * @throws InsufficientFunds
- * @throws OperationError `budget_exceeded`
+ * @throws OperationError `budget_exceeded`, `approval_needed`
  */
 export async function chargePeriods(
   tx: Transaction,
   services: Services,
-  { row, periods, tokenId }: PeriodCharge,
+  { row, periods, tokenId, asking, renewerId }: PeriodCharge,
 ): Promise<bigint> {
   const price = cyclePrice(row)
   const amount = price * BigInt(periods.length)
@@ -42,7 +47,7 @@ export async function chargePeriods(
     at,
   })
   // The posting has locked the customer's balance.
-  if (tokenId !== null) await spendBudget(tx, { tokenId, amount, at })
+  if (tokenId !== null) await spendBudget(tx, { tokenId, amount, at, asking, renewerId })
   await insertPeriods(tx, row.id, periods, price)
   await updateBilling(tx, row.id, { paid_until: until, noticed_days: null })
   return amount

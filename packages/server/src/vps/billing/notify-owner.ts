@@ -9,7 +9,7 @@ import { minute } from './charge-periods.ts'
 import { cyclePrice } from './cycle-price.ts'
 
 /** Whether one more period can be charged, or what does not cover it. */
-export type Coverage = 'covered' | 'balance' | 'budget' | 'permission' | 'debt'
+export type Coverage = 'covered' | 'balance' | 'budget' | 'approval' | 'permission' | 'debt'
 
 /** The things that happen to a VPS, or to its paid time, without its owner's doing. */
 export type Happening =
@@ -126,6 +126,8 @@ export function mailAbout(row: Facts, happening: Happening, url: string): { subj
             'The balance does not cover that now: top it up before, or the VPS is suspended and powered off.',
           budget:
             'The budget of the token that ordered it does not allow that now: raise it with update_token before, or the VPS is suspended and powered off.',
+          approval:
+            'That is above approve_above of the token that ordered it or renews it, and a person has to approve it: call renew_service before, or the VPS is suspended and powered off.',
           permission:
             'allow_auto_renew of the token by which it renews itself was withdrawn: allow it with update_token, or call set_auto_renew with another token before; else the VPS is suspended and powered off.',
           debt: 'The account owes for a payment that its chain took back: top up before, or the VPS is suspended and powered off.',
@@ -148,6 +150,14 @@ export function mailAbout(row: Facts, happening: Happening, url: string): { subj
           `Its paid time ended at ${until}, and allow_auto_renew of the token by which it renews itself was withdrawn.`,
           `It is powered off. At ${minute(row.delete_at!)} it and its disk are deleted.`,
           `To keep it, call renew_service (${price}), or set_auto_renew with a token that may.`,
+        )
+      }
+      if (row.auto_renew && happening.covered === 'approval') {
+        return mail(
+          `${row.hostname} is suspended`,
+          `Its paid time ended at ${until}, and more is above approve_above of the token that ordered it or renews it.`,
+          `It is powered off. At ${minute(row.delete_at!)} it and its disk are deleted.`,
+          `To keep it, call renew_service (${price}), and approve that if it is asked for.`,
         )
       }
       const missing = happening.covered === 'budget' ? 'budget of the token that ordered it' : 'balance'

@@ -12,11 +12,11 @@ import { lockVps, vpsById } from '../machine/vps-store.ts'
 import { vpsView } from '../machine/vps-view.ts'
 import { lengthOf } from './charge-periods.ts'
 import { cyclePrice } from './cycle-price.ts'
-import { checkRenewalLimit, isRenewable, renewVps } from './renew-vps.ts'
+import { askingToRenew, checkRenewalLimit, isRenewable, renewVps } from './renew-vps.ts'
 import { openRenewalInvoice } from './renewal-invoice.ts'
 
 /** Charges more time and writes it down, in one transaction; a suspended VPS goes on from now. */
-export const renewService: Handler<'renewService'> = async ({ input, caller, db, services, fail }) => {
+export const renewService: Handler<'renewService'> = async ({ input, caller, asked, db, services, fail }) => {
   const row = await lockVps(db, input.service_id)
   if (!isRenewable(row)) throw fail('service_busy', ...stateRefusal(row))
   if (row.cycle === 'hourly' && input.months !== 1) {
@@ -28,7 +28,8 @@ export const renewService: Handler<'renewService'> = async ({ input, caller, db,
   const now = services.clock.now()
   checkRenewalLimit(row, input.months, now)
   const balance = await lockBalance(db, row.account_id)
-  await checkBudget(db, { tokenId: caller.tokenId, amount, at: now })
+  const asking = askingToRenew(asked, row, input.months)
+  await checkBudget(db, { tokenId: caller.tokenId, amount, at: now, asking })
   const unpaid = judgeBalance(balance, amount, what)
   if (unpaid) {
     const invoice = await openRenewalInvoice(db, services, row, input.months)
@@ -62,7 +63,12 @@ export const renewService: Handler<'renewService'> = async ({ input, caller, db,
       ],
     })
   }
-  const charged = await renewVps(db, services, { row, count: input.months, tokenId: caller.tokenId })
+  const charged = await renewVps(db, services, {
+    row,
+    count: input.months,
+    tokenId: caller.tokenId,
+    asking,
+  })
   await services.invoicing.markRenewed(db, services, row.id, input.months)
   return { ...(await renewedService(db, services, row.id)), charged }
 }

@@ -35,7 +35,7 @@ export async function suspendVps(
  * not served.
  * @returns micro-USD
  * @throws InsufficientFunds
- * @throws OperationError `budget_exceeded`
+ * @throws OperationError `budget_exceeded`, `approval_needed`
  */
 export async function resumeVps(tx: Transaction, services: Services, charge: PeriodCharge): Promise<bigint> {
   const charged = await chargePeriods(tx, services, charge)

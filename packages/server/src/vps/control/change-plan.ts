@@ -8,7 +8,9 @@ import { balanceNow } from '../../ledger/balance-view.ts'
 import { checkBudget, spendBudget } from '../../ledger/budget.ts'
 import { judgeBalance } from '../../ledger/judge-balance.ts'
 import { post } from '../../ledger/post.ts'
+import type { AskedCall, Asking } from '../../platform/approval-needed.ts'
 import { updateBilling } from '../billing/billing-store.ts'
+import { cyclePrice } from '../billing/cycle-price.ts'
 import { periodsFrom, ratePeriod } from '../billing/period-store.ts'
 import { checkConfirmation } from '../machine/check-confirmation.ts'
 import { updateMachine } from '../machine/machine-store.ts'
@@ -34,7 +36,8 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
   const periods = await periodsFrom(db, id, at)
   const charged = chargeNow(plan, row, periods, at)
   const balance = await lockBalance(db, row.account_id)
-  await checkBudget(db, { tokenId: caller.tokenId, amount: charged, at })
+  const asking = askingToGrow(call.asked, row, plan)
+  await checkBudget(db, { tokenId: caller.tokenId, amount: charged, at, asking })
   // Before the money: a charge is not asked for what there is no room for.
   await lockHost(db, row.host_id)
   if (!(await hasRoomFor(db, services, row.host_id, growthOf(plan, row)))) {
@@ -47,7 +50,7 @@ export const changePlan: Handler<'changePlan'> = async (call) => {
       nextSteps: [{ tool: 'topup_balance', why: 'Top up the balance and send the same change again' }],
     })
   }
-  if (charged > 0n) await charge(call, row, plan, charged)
+  if (charged > 0n) await charge(call, row, plan, charged, asking)
   for (const period of periods) await ratePeriod(db, id, ratedAnew(period, row, plan, at))
   // It would be for the previous price.
   await services.invoicing.cancelRenewal(db, services, id)
@@ -82,11 +85,30 @@ function checkPlan({ input, services, fail }: Call<'changePlan'>, row: VpsRow): 
   )
 }
 
+/** What a person is asked to approve. */
+function askingToGrow(asked: AskedCall, row: VpsRow, plan: Plan): Asking {
+  const more = cyclePrice({ ...plan, cycle: row.cycle }) - cyclePrice(row)
+  return {
+    call: asked,
+    subject: `VPS ${row.hostname}: from ${row.product} to ${plan.slug}, for the rest of the period`,
+    afterwards:
+      row.auto_renew && more > 0n
+        ? { price: more, per: row.cycle === 'hourly' ? 'hour' : 'month' }
+        : undefined,
+  }
+}
+
 /** The customer's balance is locked. */
-async function charge({ caller, db, services }: Call<'changePlan'>, row: VpsRow, plan: Plan, amount: bigint) {
+async function charge(
+  { caller, db, services }: Call<'changePlan'>,
+  row: VpsRow,
+  plan: Plan,
+  amount: bigint,
+  asking: Asking,
+) {
   const transactionId = services.newId('transaction')
   const at = services.clock.now()
-  await spendBudget(db, { tokenId: caller.tokenId, amount, at })
+  await spendBudget(db, { tokenId: caller.tokenId, amount, at, asking })
   await post(db, {
     id: transactionId,
     kind: 'charge',

@@ -4,7 +4,7 @@ import { hasRoomFor } from '../../hosts/free-share.ts'
 import { lockHost } from '../../hosts/host-store.ts'
 import { mayAutoRenew } from '../../ledger/auto-renew.ts'
 import { lockBalance } from '../../ledger/balance.ts'
-import { checkBudget, spendBudget } from '../../ledger/budget.ts'
+import { checkBudget, spendBudget, type TokenCharge } from '../../ledger/budget.ts'
 import { judgeBalance } from '../../ledger/judge-balance.ts'
 import { post } from '../../ledger/post.ts'
 import { updateBilling } from '../billing/billing-store.ts'
@@ -20,10 +20,10 @@ import type { VpsRow } from './vps-store.ts'
  * Reactivates a VPS whose machine is gone: with room on the host and a place, the same where it is still free, and a
  * new month that is paid from the balance at once. From now on it counts for the budget of the token that brought it
  * back.
- * @throws OperationError `scope_missing`, `budget_exceeded`, `insufficient_balance`, `account_owes`, `capacity`
+ * @throws OperationError `scope_missing`, `budget_exceeded`, `approval_needed`, `insufficient_balance`, `account_owes`, `capacity`
  */
 export async function beginPaidPeriod(
-  { caller, db, services, fail }: Call<'restoreSnapshot'>,
+  { caller, asked, db, services, fail }: Call<'restoreSnapshot'>,
   row: VpsRow,
   snapshot: SnapshotRow,
 ): Promise<void> {
@@ -33,11 +33,16 @@ export async function beginPaidPeriod(
     })
   const at = services.clock.now()
   const balance = await lockBalance(db, row.account_id)
-  const charge = {
+  const charge: TokenCharge = {
     tokenId: caller.tokenId,
     amount: row.price,
     at,
-    machine: { cap: 'max_live_vps' as const, live: (tokenId: string) => liveVpsOf(db, tokenId) },
+    machine: { cap: 'max_live_vps', live: (tokenId: string) => liveVpsOf(db, tokenId) },
+    asking: {
+      call: asked,
+      subject: `VPS ${row.hostname} (${row.product}) brought back, one month`,
+      afterwards: row.auto_renew ? { price: row.price, per: 'month' } : undefined,
+    },
   }
   await checkBudget(db, charge)
   // Before the money: a charge is not asked for what there is no room for.

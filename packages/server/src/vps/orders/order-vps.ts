@@ -46,7 +46,7 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
     return { plan: quoted, password: input.dry_run ? undefined : await newRootPassword(services.random) }
   },
   async (call, { plan, ...prepared }) => {
-    const { input, caller, db, services } = call
+    const { input, caller, asked, db, services } = call
     checkImage(call, plan, await hostImages(db))
     const sshKey =
       input.ssh_key === undefined
@@ -83,13 +83,13 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
     if (awaiting) await setOrderAutoRenew(db, order.id, autoRenew)
     // An order that continues keeps its price.
     checkPrice(call, orderTotal(order))
-    const spender = spenderOf(db, order)
+    const spender = spenderOf(db, order, asked)
     if (spender) await checkBudget(db, { ...spender, amount: orderTotal(order), at: now })
     const unpaid = judgeBalance(balance, orderTotal(order), 'this order')
     if (unpaid) return refuseUnpaid(call, order, !awaiting, unpaid)
 
     if (!awaiting) await insertOrder(db, order)
-    await startOrder(db, services, prepared, order)
+    await startOrder(db, services, prepared, order, asked)
     if (order.invoice_id) await services.invoicing.markPaid(db, services, order.invoice_id)
     await announce(db, RECONCILE_VPS)
 

@@ -1,10 +1,13 @@
 import type { Transaction } from '../../database/transaction.ts'
 import { nextIpv6 } from '../../hosts/address-pool.ts'
 import { mayAutoRenew } from '../../ledger/auto-renew.ts'
+import type { TokenCharge } from '../../ledger/budget.ts'
 import { placeHold } from '../../ledger/hold.ts'
+import type { AskedCall, Asking } from '../../platform/approval-needed.ts'
 import type { OrderPreparation } from '../../platform/host-facts.ts'
 import { recordEvent } from '../../platform/record-event.ts'
 import type { Services } from '../../platform/services.ts'
+import { lengthOf } from '../billing/charge-periods.ts'
 import { makeSshHostKey } from '../machine/ssh-host-key.ts'
 import { insertVps } from '../machine/vps-store.ts'
 import { takeRoom } from './find-room.ts'
@@ -15,13 +18,15 @@ import { forgetOrderUserData, liveVpsOf, type OrderRow, orderTotal, setOrderStat
  * @param prepared with a password
  * @param order written down already; it counts for the budget of its token
  * @throws InsufficientFunds when the balance does not cover the price
- * @throws OperationError `budget_exceeded`; `capacity` when no machine can be placed now, before anything is held
+ * @param asked the call that orders it; undefined when it is begun by money that arrived
+ * @throws OperationError `budget_exceeded`, `approval_needed`; `capacity` when no machine can be placed now, before anything is held
  */
 export async function startOrder(
   tx: Transaction,
   services: Services,
   { password }: OrderPreparation,
   order: OrderRow,
+  asked?: AskedCall,
 ): Promise<void> {
   const { clock, newId, random, sealer } = services
   if (!password) throw new Error('An order cannot begin without a password of root')
@@ -39,7 +44,7 @@ export async function startOrder(
     purpose: order.id,
     description: `Reserved for ${plan.name} ${order.hostname}`,
     at: now,
-    spender: spenderOf(tx, order),
+    spender: spenderOf(tx, order, asked),
   })
   const id = order.service_id
   await insertVps(
@@ -87,7 +92,26 @@ export async function startOrder(
 }
 
 /** The token whose budget an order counts for; undefined when the order is older than budgets. */
-export const spenderOf = (tx: Transaction, { token_id: tokenId }: Pick<OrderRow, 'token_id'>) =>
-  tokenId === null
+export const spenderOf = (
+  tx: Transaction,
+  order: OrderRow,
+  asked?: AskedCall,
+): Pick<TokenCharge, 'tokenId' | 'machine' | 'asking'> | undefined =>
+  order.token_id === null
     ? undefined
-    : { tokenId, machine: { cap: 'max_live_vps' as const, live: (id: string) => liveVpsOf(tx, id) } }
+    : {
+        tokenId: order.token_id,
+        machine: { cap: 'max_live_vps', live: (id) => liveVpsOf(tx, id) },
+        asking: asked && askingFor(asked, order),
+      }
+
+/** What a person is asked to approve. */
+const askingFor = (call: AskedCall, order: OrderRow): Asking => ({
+  call,
+  subject: `VPS ${order.product} ${order.hostname}, ${lengthOf(order.billing_cycle, order.months)}`,
+  afterwards: order.auto_renew
+    ? order.billing_cycle === 'hourly'
+      ? { price: order.price_hourly, per: 'hour' }
+      : { price: order.price, per: 'month' }
+    : undefined,
+})
