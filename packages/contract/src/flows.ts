@@ -1,3 +1,4 @@
+import { exampleEmail } from './examples.ts'
 import type { NextStep } from './wire.ts'
 
 /*
@@ -10,7 +11,7 @@ export const vpsFlow: readonly NextStep[] = [
   {
     tool: 'register_account',
     why: 'Get a token; pass it as access_token of every later tool, or as the Authorization header',
-    arguments: { email: 'you@your-domain.net' },
+    arguments: { email: exampleEmail },
   },
   { tool: 'list_plans', why: 'Choose a plan (slug) and an OS image (os_id)' },
   {

@@ -211,7 +211,7 @@ export const settings = {
   },
   receiptSecret: {
     name: 'COINRACK_RECEIPT_SECRET',
-    doc: 'The key that receipts are signed with comes from it; replicas need the same. With another one, receipts of before no longer fit the key that is published. At least 32 bytes.',
+    doc: 'The key that receipts are signed with comes from it; replicas need the same. With another one, earlier receipts no longer fit the key that is published. At least 32 bytes.',
     schema: values.secret,
     otherwise: 'made once and kept in the data folder',
     secret: true,
@@ -328,7 +328,7 @@ export const settings = {
   },
   webhookAllowedNetworks: {
     name: 'COINRACK_WEBHOOK_ALLOWED_NETWORKS',
-    doc: 'Networks that webhooks may lead to although they are no public hosts: your own, if customers are in them. Whoever is a customer reaches them with a POST.',
+    doc: 'Networks that webhooks, and the metadata of applications that sign in by OAuth, may lead to although they are no public hosts: your own, if customers are in them. Whoever is a customer reaches them with a POST, and anyone with a GET.',
     schema: values.networks,
     default: '',
   },

@@ -6,7 +6,7 @@ import { operationNamed } from '../dispatch/operation-index.ts'
 import { isRun } from './mcp/task-id.ts'
 
 /*
- * What only the service that tends the machines can answer.
+ * Requests that only the service that tends the machines can answer.
  */
 
 declare module 'fastify' {

@@ -60,6 +60,9 @@ export const consentPage = (view: ConsentView, { path, demo, who, proposed }: Co
         <label class="field">A day<input name="per_day" inputmode="decimal" required value="${proposed.per_day}" pattern="\\d+([.]\\d{1,6})?"></label>
         <label class="field">In all<input name="total" inputmode="decimal" required value="${proposed.total}" pattern="\\d+([.]\\d{1,6})?"></label>
       </div>
+      <label class="field">Ask me first when one call costs more than
+        <input name="ask_above" inputmode="decimal" placeholder="No question" pattern="\\d+([.]\\d{1,6})?">
+        <span class="hint">You get a page on which you say yes or no. Leave it empty to let it spend its budget without asking.</span></label>
       <label class="check"><input type="checkbox" name="auto_renew">
         <span>Servers that it orders may renew themselves, within this budget</span></label>
       <p class="hint">You can end this at any time with revoke_token, and see what it has spent with list_tokens.</p>

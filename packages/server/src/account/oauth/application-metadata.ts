@@ -7,11 +7,12 @@ const OFFERED: ReadonlySet<string> = new Set([...scopes, 'offline_access'])
 export const offeredScopes = (scope: unknown): string[] =>
   typeof scope === 'string' ? scope.split(' ').filter((each) => OFFERED.has(each)) : []
 
-/** The metadata of an application, whichever way it came, without scopes that there are not here. */
-export function withOfferedScopes(metadata: Record<string, unknown>): Record<string, unknown> {
-  const { scope, ...rest } = metadata
-  const offered = offeredScopes(scope)
-  return offered.length > 0 ? { ...rest, scope: offered.join(' ') } : rest
+/**
+ * The metadata of an application without the scopes that it may ask for, which can be those of other services: what it gets
+ * the person chooses, each time.
+ */
+export function withoutScope({ scope: _any, ...metadata }: Record<string, unknown>): Record<string, unknown> {
+  return metadata
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']

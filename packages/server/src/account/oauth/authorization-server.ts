@@ -75,6 +75,8 @@ export function createAuthorizationServer(services: Services): Provider {
     },
     issueRefreshToken: async (_context, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
+    // Whichever text is revoked or used twice, all of the grant ends.
+    revokeGrantPolicy: () => true,
     expiresWithSession: async () => false,
     renderError,
     features: {
@@ -83,7 +85,10 @@ export function createAuthorizationServer(services: Services): Provider {
       pushedAuthorizationRequests: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       userinfo: { enabled: false },
-      revocation: { enabled: true },
+      revocation: {
+        enabled: true,
+        allowedPolicy: async (_context, client, token) => token.clientId === client.clientId,
+      },
       registration: { enabled: true, issueRegistrationAccessToken: false },
       clientIdMetadataDocument: {
         enabled: true,

@@ -117,25 +117,25 @@ function viewOf({ details, client }: { details: Details; client: Client }): Cons
 }
 
 /** @throws PageProblem */
-function budgetOf(form: URLSearchParams): BudgetRow {
-  const amount = (name: 'per_day' | 'total') => {
-    const text = (form.get(name) ?? '').trim()
-    const parsed = parseUsd(text)
-    if (parsed !== undefined) return parsed
-    throw new PageProblem(
-      422,
-      'An amount cannot be read',
-      `Please go back and write amounts in US dollars such as 12.50; "${text.slice(0, 20)}" is none.`,
-    )
-  }
-  return {
-    max_per_charge: null,
-    per_day: amount('per_day'),
-    total: amount('total'),
-    max_live_vps: null,
-    max_live_sandboxes: null,
-    allow_auto_renew: form.has('auto_renew'),
-    approve_per_call: null,
-    approve_per_day: null,
-  }
+const budgetOf = (form: URLSearchParams): BudgetRow => ({
+  max_per_charge: null,
+  per_day: amountIn(form, 'per_day'),
+  total: amountIn(form, 'total'),
+  max_live_vps: null,
+  max_live_sandboxes: null,
+  allow_auto_renew: form.has('auto_renew'),
+  approve_per_call: form.get('ask_above')?.trim() ? amountIn(form, 'ask_above') : null,
+  approve_per_day: null,
+})
+
+/** micro-USD. @throws PageProblem */
+function amountIn(form: URLSearchParams, name: string): bigint {
+  const text = (form.get(name) ?? '').trim()
+  const amount = parseUsd(text)
+  if (amount !== undefined) return amount
+  throw new PageProblem(
+    422,
+    'An amount cannot be read',
+    `Please go back and write amounts in US dollars such as 12.50; "${text.slice(0, 20)}" is none.`,
+  )
 }

@@ -12,6 +12,8 @@ export interface OauthHand {
   revoke(fields: Record<string, string>): Promise<number>
   /** Registers, asks, consents and exchanges the code. */
   signIn(choices?: Choices): Promise<SignedIn>
+  /** The tools that `/mcp/connect` lists. */
+  list(accessToken: string): Promise<{ name: string }[]>
   /** Calls a tool at `/mcp/connect`. */
   call(
     accessToken: string,
@@ -43,6 +45,8 @@ export function pkce() {
 }
 
 export function oauthHand(service: TestService, origin: string): OauthHand {
+  // Each mailbox is sent so many codes of six digits an hour.
+  let people = 0
   const form = (fields: Record<string, string>) => new URLSearchParams(fields)
   const json = async (response: Response) => ({ status: response.status, body: await response.json() })
   /** Of the browser, by name and path. */
@@ -85,7 +89,7 @@ export function oauthHand(service: TestService, origin: string): OauthHand {
     authorize: (params) => browse(`${origin}/oauth/authorize?${form(params)}`),
     async consent(first, choices = {}) {
       const {
-        email = 'ada@rackmail.net',
+        email = `person${++people}@rackmail.net`,
         decision = 'allow',
         scopes,
         perDay = '5.00',
@@ -133,24 +137,25 @@ export function oauthHand(service: TestService, origin: string): OauthHand {
       return { clientId, access: body.access_token!, refresh: body.refresh_token!, scope: body.scope! }
     },
     async call(accessToken, tool, input = {}) {
-      const response = await fetch(`${origin}/mcp/connect`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${accessToken}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-        },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'tools/call',
-          params: { name: tool, arguments: input },
-        }),
-      })
-      const text = await response.text()
-      const message = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text)
-      return { status: response.status, body: message.result ? answerOf(message.result) : message }
+      const { status, message } = await send(accessToken, 'tools/call', { name: tool, arguments: input })
+      return { status, body: message.result ? answerOf(message.result) : message }
     },
+    async list(accessToken) {
+      return (await send(accessToken, 'tools/list')).message.result.tools
+    },
+  }
+  async function send(accessToken: string, method: string, params: object = {}) {
+    const response = await fetch(`${origin}/mcp/connect`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${accessToken}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+    const text = await response.text()
+    return { status: response.status, message: JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) }
   }
   return hand
 }

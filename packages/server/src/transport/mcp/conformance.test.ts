@@ -55,7 +55,17 @@ afterAll(() => service.close())
 async function runSuite(url: string, ...which: string[]): Promise<Check[]> {
   const folder = await mkdtemp(join(tmpdir(), 'coinrack-conformance-'))
   // It ends with 1 where a check failed, whichever.
-  const words = ['server', '--url', url, '-o', folder, ...(which.length > 0 ? which : ['--suite', 'all'])]
+  // On a busy machine a scenario takes longer than its 30 s.
+  const words = [
+    'server',
+    '--url',
+    url,
+    '-o',
+    folder,
+    '--timeout',
+    '120000',
+    ...(which.length > 0 ? which : ['--suite', 'all']),
+  ]
   await promisify(execFile)(process.execPath, [suite, ...words], { maxBuffer: 64 * 1024 * 1024 }).catch(
     ({ code }) => expect(code).toBe(1),
   )
