@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleEmail, examplePassword, exampleWallet } from './examples.ts'
 import { Id } from './ids.ts'
 import { operation } from './operation.ts'
 import { Token } from './tokens.ts'
@@ -69,7 +70,7 @@ export const account = {
     output: Session,
     created: () => '/account',
     errors: ['invalid_email', 'reserved_email', 'email_taken'],
-    example: { email: 'agent@rackmail.net', first_name: 'Ada', last_name: 'Agent' },
+    example: { email: exampleEmail, first_name: 'Ada', last_name: 'Agent' },
     next: afterLogin,
   }),
   login: operation({
@@ -86,7 +87,7 @@ export const account = {
     input: z.strictObject({ email: Email, password: z.string().min(1).max(200) }),
     output: Session,
     errors: ['invalid_credentials'],
-    example: { email: 'agent@rackmail.net', password: 'correct horse battery' },
+    example: { email: exampleEmail, password: examplePassword },
     next: afterLogin,
   }),
   requestLoginCode: operation({
@@ -104,7 +105,7 @@ export const account = {
     input: z.strictObject({ email: Email }),
     output: z.object({ message: z.string(), expires_in: z.number().int().describe('Seconds') }),
     errors: ['invalid_email', 'reserved_email', 'mail_unavailable'],
-    example: { email: 'agent@rackmail.net' },
+    example: { email: exampleEmail },
     next: (_answer, { email }) => [
       {
         tool: 'verify_login_code',
@@ -131,7 +132,7 @@ export const account = {
     }),
     output: Session.extend({ unconfirmed_tokens: UnconfirmedTokens }),
     errors: ['invalid_code'],
-    example: { email: 'agent@rackmail.net', code: '123456' },
+    example: { email: exampleEmail, code: '123456' },
     next: (answer) =>
       (answer.unconfirmed_tokens as string[] | undefined)?.length
         ? [{ tool: 'list_tokens', why: 'See the tokens from before your login: confirm or revoke each' }]
@@ -155,7 +156,7 @@ export const account = {
     }),
     output: z.object({ message: z.string(), expires_at: Timestamp }),
     errors: ['unknown_chain'],
-    example: { address: '0x52908400098527886E0F7030069857D2E4169EE7' },
+    example: { address: exampleWallet },
     next: ({ message }) => [
       {
         tool: 'verify_wallet_login',
@@ -208,7 +209,7 @@ export const account = {
     input: z.strictObject({ email: Email, code: LoginCode }),
     output: z.object({ account: Account }),
     errors: ['invalid_code', 'email_taken', 'email_set', 'child_token'],
-    example: { email: 'agent@rackmail.net', code: '123456' },
+    example: { email: exampleEmail, code: '123456' },
   }),
   setPassword: operation({
     method: 'POST',
@@ -228,7 +229,7 @@ export const account = {
     }),
     output: z.object({ account: Account }),
     errors: ['invalid_credentials', 'child_token'],
-    example: { password: 'correct horse battery' },
+    example: { password: examplePassword },
   }),
   whoami: operation({
     method: 'GET',

@@ -6,7 +6,6 @@ import { z } from 'zod'
 import { type Authenticated, authenticate } from '../account/authenticate.ts'
 import { createKnownTokens } from '../account/known-tokens.ts'
 import { readUntil } from '../database/changes.ts'
-import { inTransaction, type Queryable } from '../database/transaction.ts'
 import { ApprovalNeeded } from '../platform/approval-needed.ts'
 import { type ErrorOptions, OperationError } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
@@ -15,24 +14,13 @@ import { askedCall } from './asked-call.ts'
 import { checkAudience, checkKind, checkRights } from './check-rights.ts'
 import { failureAnswer } from './failure-answer.ts'
 import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
-import {
-  beginRun,
-  endRun,
-  forgetAnswer,
-  hashInput,
-  hashKey,
-  type Idempotency,
-  keepRun,
-  remember,
-  replaceAnswer,
-  replay,
-  storedAnswer,
-} from './idempotency.ts'
+import { hashInput, hashKey, type Idempotency, storedAnswer } from './idempotency.ts'
 import { findOnlyOne, isFoundAlone } from './only-one.ts'
 import { otherDoor } from './other-door.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
 import { compileInput, readKey } from './read-input.ts'
 import { listOf, resourceRow } from './resources.ts'
+import { createRuns, replayed, type Work } from './run-write.ts'
 
 /** One request, as any transport hands it in. */
 export interface Request {
@@ -52,8 +40,12 @@ export interface Request {
   forGrants?: boolean
   /** By x402: base64 by REST, an object as a tool; unread. */
   payment?: unknown
-  /** Whether the caller has hung up, where the transport knows that. */
-  isGone?(): boolean
+  /** Aborted when the caller has hung up, where the transport knows that. */
+  hungUp?: AbortSignal
+  /** Aborted when the caller has taken the call back, which it will not repeat. */
+  cancelled?: AbortSignal
+  /** Work that may take long goes on in the background, and the answer names its task. */
+  asTask?: boolean
   /** Where the transport streams. */
   stream?: OutputStream
 }
@@ -66,19 +58,6 @@ export interface Strangers {
   limiter: RateLimiter
 }
 
-/** A handler with its call. */
-interface Work {
-  /** Does what is slow, before the transaction. @returns what `run` is to be given */
-  prepare: (() => Promise<unknown>) | undefined
-  run(db: Queryable, prepared?: unknown): Promise<Done>
-}
-
-/** The result of a handler, and what its answer waits for once that is committed. */
-interface Done {
-  body: Record<string, unknown>
-  finish: (() => Promise<Record<string, unknown>>) | undefined
-}
-
 /** How far a request has come: it holds also for one that is refused. */
 interface Begun {
   /** Once the token is known to be good. */
@@ -87,6 +66,8 @@ interface Begun {
   headers: Answer['headers']
   /** Once the limits let the request through. */
   taken: Taken | undefined
+  found?: string
+  isEarly?: boolean
 }
 
 export interface Answer {
@@ -94,6 +75,10 @@ export interface Answer {
   /** As on the wire. For a list: `{items, next_cursor}`. */
   body: Record<string, unknown>
   headers: Record<string, string>
+  /** The resource that the call was about, where it left that out. */
+  found?: string
+  /** Whether it waited for something that had not come. */
+  isEarly?: boolean
   /** The call that `callOperation` made: this is its answer. */
   answered?: { name: OperationName; input: Record<string, unknown> }
 }
@@ -111,6 +96,7 @@ export function createDispatch(
   strangers: Strangers,
 ): Dispatch {
   const known = createKnownTokens()
+  const runs = createRuns(services)
   const inputs = new Map(Object.entries(operations).map(([name, op]) => [name, compileInput(op)]))
 
   async function run(name: OperationName, request: Request, begun: Begun): Promise<Answer> {
@@ -133,6 +119,7 @@ export function createDispatch(
       if (earlier) return replayed(earlier)
       throw found
     }
+    if (found !== undefined) begun.found = found
     const complete = found === undefined ? request : { ...request, resourceId: found }
     const { row } = found === undefined ? presented : await identify(name, op, complete)
     // Without an identifier the input is refused.
@@ -140,8 +127,14 @@ export function createDispatch(
     if (caller) checkRights(name, op, caller)
     const given = found === undefined ? raw : { ...raw, [resourceInput(op.resource!)]: found }
     const input = inputs.get(name)!(given)
+    const key = op.method === 'GET' ? undefined : readKey(request.idempotencyKey)
+    const { payment, hungUp, cancelled } = request
+    const gone = anyOf(cancelled, key === undefined ? hungUp : undefined)
     const until: UntilReached = async (topic, seconds, read, reached) => {
-      const value = await readUntil(services.changes, topic, seconds, read, reached)
+      // A write goes on with what it has begun.
+      const end = op.method === 'GET' ? gone : undefined
+      const value = await readUntil(services.changes, topic, seconds, read, reached, end)
+      begun.isEarly = !reached(value)
       // A token may have been revoked meanwhile, or the resource taken away.
       const now = await identify(name, op, complete)
       if (op.resource) checkOwner(op, now.row, now.caller!)
@@ -149,7 +142,6 @@ export function createDispatch(
       return value
     }
 
-    const { payment, isGone = () => false } = request
     const isPaid =
       op.x402 === 'always' || (op.x402 === true && (payment !== undefined || input.method === 'x402'))
     const bodyOf = (output: unknown) => {
@@ -163,6 +155,7 @@ export function createDispatch(
       caller,
       asked: askedCall(name, given),
       client: addressBlock(request.address),
+      asTool: request.asTool,
       resource: row,
       db: world.db,
       services: world,
@@ -170,13 +163,12 @@ export function createDispatch(
         throw new OperationError(code, message, options)
       },
     }
-    const key = op.method === 'GET' ? undefined : readKey(request.idempotencyKey)
     const idempotency: Idempotency | undefined =
       caller && key !== undefined
         ? { accountId: caller.accountId, tokenId: caller.tokenId, key, operation: name, input: raw }
         : undefined
     const paid = {
-      ...{ payment, isGone, key, paidServices: services },
+      ...{ payment, key, paidServices: services, isGone: () => anyOf(hungUp, cancelled).aborted },
       keyHash: key === undefined ? undefined : hashKey({ tokenId: caller?.tokenId ?? 'none', key }),
       digest: hashInput({ operation: name, input: raw }),
     }
@@ -187,9 +179,9 @@ export function createDispatch(
         const afterCommit = (wait: () => Promise<unknown>) => {
           finish = wait
         }
-        const { stream } = request
+        const { stream, asTask = false } = request
         const output = await handler(
-          { ...call, db, until, ...(isPaid ? paid : {}), stream, afterCommit },
+          { ...call, db, until, ...(isPaid ? paid : {}), stream, gone, asTask, afterCommit },
           prepared,
         )
         return { body: bodyOf(output), finish: finish && (async () => bodyOf(await finish!())) }
@@ -197,8 +189,8 @@ export function createDispatch(
     }
     if (op.method === 'GET') return { status: 200, body: (await work.run(world.db)).body, headers: {} }
     return op.onMachine || isPaid
-      ? runOutside(world.db, work, idempotency)
-      : runWrite(world.db, work, idempotency)
+      ? runs.outside(world.db, work, idempotency, isPaid ? undefined : gone)
+      : runs.write(world.db, work, idempotency)
   }
 
   /** For a call without the identifier of a resource that can be found alone: what it means, or how it is refused. */
@@ -219,75 +211,6 @@ export function createDispatch(
   ) {
     if (operations[name].method === 'GET' || typeof key !== 'string') return undefined
     return storedAnswer(services.db, services, { accountId, tokenId, key, operation: name, input: input() })
-  }
-
-  /** Runs what acts on a machine or is paid, which may take long, in no transaction. Its answer is remembered like any other. */
-  async function runOutside(
-    db: Queryable,
-    work: Work,
-    idempotency: Idempotency | undefined,
-  ): Promise<Answer> {
-    if (!idempotency) return { status: 200, body: (await work.run(db)).body, headers: {} }
-    const stored = await inTransaction(services.db, async (tx) => {
-      const answer = await replay(tx, services, idempotency)
-      if (!answer) await beginRun(tx, services, idempotency)
-      return answer
-    })
-    if (stored) return replayed(stored)
-    const stopKeeping = keepRun(services, idempotency)
-    try {
-      const { body } = await work.run(services.db)
-      await remember(services.db, services, idempotency, body)
-      return { status: 200, body, headers: {} }
-    } catch (error) {
-      await endRun(services, idempotency)
-      throw error
-    } finally {
-      stopKeeping()
-    }
-  }
-
-  /** Runs a write in one transaction, with its idempotency record. */
-  async function runWrite(db: pg.Pool, work: Work, idempotency: Idempotency | undefined): Promise<Answer> {
-    // A call that was answered before is not prepared again: the answer may rest on what has changed since.
-    const before = work.prepare && idempotency && (await storedAnswer(db, services, idempotency))
-    if (before) return replayed(before)
-    const prepared = await work.prepare?.()
-    let kept: OperationError | undefined
-    let finish: Done['finish']
-    const answer = await inTransaction(db, async (tx): Promise<Answer> => {
-      kept = undefined
-      finish = undefined
-      const stored = idempotency && (await replay(tx, services, idempotency))
-      if (stored) return replayed(stored)
-      try {
-        const done = await work.run(tx, prepared)
-        finish = done.finish
-        if (idempotency) await remember(tx, services, idempotency, done.body)
-        return { status: 200, body: done.body, headers: {} }
-      } catch (error) {
-        if (!(error instanceof OperationError && error.options.keepEffects)) throw error
-        kept = error
-        return { status: error.status, body: {}, headers: {} }
-      }
-    })
-    if (kept) throw kept
-    return finish ? { ...answer, body: await finishWrite(finish, idempotency) } : answer
-  }
-
-  /** Waits for what a committed write has begun: the answer is what came of it. */
-  async function finishWrite(
-    finish: NonNullable<Done['finish']>,
-    idempotency: Idempotency | undefined,
-  ): Promise<Record<string, unknown>> {
-    try {
-      const body = await finish()
-      if (idempotency) await replaceAnswer(services, idempotency, body)
-      return body
-    } catch (error) {
-      if (idempotency) await forgetAnswer(services, idempotency)
-      throw error
-    }
   }
 
   /** Who calls, along with the resource; nobody where no token is needed and none counts. */
@@ -333,9 +256,18 @@ export function createDispatch(
       if (begun.taken && isPlainRefusal(error)) Object.assign(begun.headers, await begun.taken.giveBack())
       return failureAnswer(services, error, request.requestId)
     })
-    return { ...answer, headers: { ...begun.headers, ...answer.headers } }
+    const { headers, found, isEarly } = begun
+    return {
+      ...answer,
+      headers: { ...headers, ...answer.headers },
+      ...(found === undefined ? {} : { found }),
+      ...(isEarly === undefined ? {} : { isEarly }),
+    }
   }
 }
+
+const anyOf = (...signals: (AbortSignal | undefined)[]) =>
+  AbortSignal.any(signals.filter((signal) => signal !== undefined))
 
 /** Statuses of calls that were wrong in themselves or out of place, and so did nothing. */
 const REFUSED = [403, 404, 409, 422]
@@ -348,12 +280,6 @@ interface AnyHandler {
   (call: object, prepared: unknown): Promise<unknown>
   prepare?(call: object): Promise<unknown>
 }
-
-const replayed = (body: Record<string, unknown>): Answer => ({
-  status: 200,
-  body,
-  headers: { 'idempotent-replayed': 'true' },
-})
 
 /** While the balance is low, every answer says so. */
 export const RUNS_OUT = 'x-balance-runs-out-at'

@@ -18,7 +18,7 @@ import { createSlots } from '../platform/slots.ts'
 import { registerSandboxFiles } from '../sandboxes/files/sandbox-files.route.ts'
 import { registerPreviews } from '../sandboxes/ports/previews.route.ts'
 import { registerContentNegotiation } from '../transport/content-negotiation.ts'
-import { registerDocuments, registerOpenapi } from '../transport/documents.ts'
+import { registerDocuments, registerOpenapi } from '../transport/documents/documents.ts'
 import { allowBrowsers } from '../transport/for-browsers.ts'
 import { lingerAfterAnswers } from '../transport/lingering-close.ts'
 import { registerMcp } from '../transport/mcp/register-mcp.ts'
@@ -84,7 +84,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
     { prefix: walletPath },
   )
   registerDocuments(app, services)
-  registerMcp(app, services.config, dispatch, {
+  registerMcp(app, services, dispatch, {
     challenge: (isPresented) => challenge(services.config, isPresented),
     async isGrant(token, address) {
       if (token === undefined) return false

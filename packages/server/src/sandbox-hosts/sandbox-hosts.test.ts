@@ -157,12 +157,12 @@ test('error: a certificate counts only with its key, of this authority, while it
   const mine = await joinBy(await hosts.invite(newName()))
   const { key, request } = await requestKey(mine.hostId)
   expect(await isLetIn(mine)).toBe(true)
-  // Of another installation, for the same name.
+  // It was signed by another installation, for the same name.
   const other = await startTestService({}, { start: new Date() })
   closing.push(() => other.close())
   const foreign = await (await openAuthority(other.services)).sign(request, mine.hostId)
   expect(await isLetIn({ ...mine, key, certificate: foreign.pem })).toBe(false)
-  // Signed by the authority, but never admitted.
+  // It was signed by the authority, but never admitted.
   const unknown = await hosts.authority.sign(request, mine.hostId)
   expect(await isLetIn({ ...mine, key, certificate: unknown.pem })).toBe(false)
   // The certificate of the service itself is not that of a host.

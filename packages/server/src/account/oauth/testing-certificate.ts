@@ -1,10 +1,9 @@
-import { webcrypto } from 'node:crypto'
 import 'reflect-metadata'
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
 
 /** A certificate for a host, signed by itself, and its key: both in PEM. */
 export async function certificateFor(host: string): Promise<{ key: string; certificate: string }> {
-  const keys = await webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
+  const keys = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
     'sign',
     'verify',
   ])
@@ -16,7 +15,7 @@ export async function certificateFor(host: string): Promise<{ key: string; certi
     signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
     extensions: [new SubjectAlternativeNameExtension([{ type: 'dns', value: host }])],
   })
-  const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey))
+  const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey))
   return {
     key: `-----BEGIN PRIVATE KEY-----\n${pkcs8.toString('base64')}\n-----END PRIVATE KEY-----\n`,
     certificate: certificate.toString('pem'),

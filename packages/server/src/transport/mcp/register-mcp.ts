@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../config/config.ts'
+import { createCancellations } from '../../dispatch/cancellations.ts'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
 import { OperationError } from '../../platform/errors.ts'
-import { version } from '../../platform/version.ts'
-import { bearerToken } from '../rest.ts'
+import type { Services } from '../../platform/services.ts'
+import { implementation } from '../documents/mcp-registry.ts'
+import { bearerToken, hungUp } from '../rest.ts'
 import { mcpAddresses } from './addresses.ts'
 import { createMcp } from './serve-mcp.ts'
+import { createTasks } from './tasks.ts'
 
 /** Who may use an address that is for grants. */
 export interface Grants {
@@ -16,9 +19,18 @@ export interface Grants {
 }
 
 /** The agent addresses as routes. */
-export function registerMcp(app: FastifyInstance, config: Config, dispatch: Dispatch, grants: Grants): void {
+export function registerMcp(
+  app: FastifyInstance,
+  services: Services,
+  dispatch: Dispatch,
+  grants: Grants,
+): void {
+  const { config } = services
+  const cancellations = createCancellations(services)
+  app.addHook('onClose', async () => cancellations.close())
+  const parts = { dispatch, cancellations, identity: implementation(config) }
   for (const at of mcpAddresses) {
-    const serve = createMcp(at, dispatch, version)
+    const serve = createMcp(at, { ...parts, tasks: createTasks(services, at) })
     app.route({
       method: ['GET', 'POST', 'DELETE'],
       url: at.path,
@@ -38,12 +50,11 @@ export function registerMcp(app: FastifyInstance, config: Config, dispatch: Disp
             nextSteps: [],
             headers: { 'www-authenticate': grants.challenge(token !== undefined) },
           })
-        const gone = new AbortController()
-        reply.raw.once('close', () => gone.abort())
-        const response = await serve(webRequest(request, config.publicUrl, gone.signal), {
+        const response = await serve(webRequest(request, config.publicUrl, hungUp(reply)), {
           token,
           address: request.ip,
           requestId: request.id,
+          program: request.headers['user-agent'] ?? '',
         })
         return reply.send(response)
       },
