@@ -159,6 +159,7 @@ export const sandboxes = {
   }),
   getSandbox: operation({
     ...one,
+    ofProgram: true,
     method: 'GET',
     path: '/sandboxes/{id}',
     summary: 'Show a sandbox',
@@ -177,6 +178,7 @@ export const sandboxes = {
   }),
   killSandbox: operation({
     ...one,
+    ofProgram: true,
     method: 'DELETE',
     path: '/sandboxes/{id}',
     everyday: true,
@@ -191,6 +193,7 @@ export const sandboxes = {
   }),
   setSandboxTimeout: operation({
     ...one,
+    closedTo: ['program'],
     method: 'POST',
     path: '/sandboxes/{id}/timeout',
     summary: 'Change the timeouts of a sandbox',
