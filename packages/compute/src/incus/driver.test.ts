@@ -192,7 +192,7 @@ test('behavior: of calls with one number one boot comes, whichever is asked for;
   const spec = newSpec()
   await untilReady(driver, spec)
   const boots = () =>
-    cluster.calls.filter((call) => call.endsWith('PUT /1.0/instances/' + instanceName(spec.id) + '/state'))
+    cluster.calls.filter((call) => call.endsWith(`PUT /1.0/instances/${instanceName(spec.id)}/state`))
       .length
   await driver.power(spec.id, 'reboot', 7)
   const before = boots()
