@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { freePort } from '@coinrack/host/free-port.ts'
-import { Sandbox } from '@coinrack/sdk/index.ts'
+import { createClient, Sandbox } from '@coinrack/sdk/index.ts'
 import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { root } from './support/sources.ts'
@@ -28,10 +28,10 @@ for (const [, heading, code] of guide.matchAll(/^## (.*)$|^```ts\n([\s\S]*?)^```
   if (heading === undefined) examples.push({ title, code: code! })
   else title = heading
 }
-const runnable = examples.filter(({ code }) => code.includes('Sandbox.create'))
+const runnable = examples.filter(({ code }) => /Sandbox\.create|createClient/.test(code))
 
 test('behavior: there is an example of everything', () => {
-  expect(runnable.length).toBeGreaterThanOrEqual(9)
+  expect(runnable.length).toBeGreaterThanOrEqual(10)
 })
 
 test.each(runnable.map(({ title, code }, index) => [`${index + 1}, ${title}`, code]))(
@@ -48,8 +48,8 @@ test.each(runnable.map(({ title, code }, index) => [`${index + 1}, ${title}`, co
     const AsyncFunction = (async () => {}).constructor as new (
       ...parts: string[]
     ) => (...values: unknown[]) => Promise<void>
-    const run = new AsyncFunction('Sandbox', 'service', 'console', stripTypeScriptTypes(code))
-    await run(Sandbox, { url: origin, token }, console)
+    const run = new AsyncFunction('Sandbox', 'createClient', 'service', 'console', stripTypeScriptTypes(code))
+    await run(Sandbox, createClient, { url: origin, token }, console)
     expect(printed.map((line) => line.trim())).toEqual(expected)
     // Nothing is left of it.
     expect((await service.ask('GET', '/sandboxes', { token })).body).toEqual([])

@@ -38,7 +38,9 @@ const sh = (command: string) => { try { return String(execSync(command, { stdio:
 const ORDER = `coinrack.orderVps({ product: 'nano', os_id: 1 })`
 const CREATE = `coinrack.createSandbox({ timeout: 60 })`
 /** The connection of the client, which no program is given and any can find. */
-const SOCKET = `const socket = (process as any)._getActiveHandles().find((handle: any) => handle.localPort && handle.remotePort)
+const SOCKET = `await coinrack.listPlans({})
+coinrack.listPlans({}).catch(() => {})
+const socket = (process as any)._getActiveHandles().find((handle: any) => handle.remotePort)
 `
 
 const kinds: Record<string, { write: Write; budget?: (draw: Draw) => string; timeout?: number }> = {
