@@ -19,7 +19,7 @@ import { createHand, median, secondsSince } from './by-hand.ts'
 
 const [rounds = '3'] = process.argv.slice(2)
 const cacheFolder = process.env.COINRACK_CACHE ?? '/var/cache/coinrack'
-/** Of the plans `micro` and `micro-ip`. */
+/** The size of the plans `micro` and `micro-ip`. */
 const shape = { vcpus: 1, memoryMb: 1024, diskGb: 20 }
 
 const folder = await mkdtemp('/tmp/coinrack-bench-')

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { Agent, request } from 'node:http'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
+import { ask, measure, measureIdle, median, type Target, until } from './processor-time.ts'
 
 /*
  * Processor time per authenticated `GET /services/{id}` of the whole service (started as an operator starts it), beside
@@ -13,11 +12,7 @@ import { runCommand } from '@coinrack/host/run-command.ts'
  * process's use, from /proc/<pid>/stat, less what it uses in the same time when idle.
  */
 
-const REQUESTS = 20_000
-const CONNECTIONS = 16
 const ROUNDS = 5
-const IDLE_SECONDS = 10
-const TICKS_PER_SECOND = 100
 
 const root = join(import.meta.dirname, '..')
 const folder = await mkdtemp('/tmp/coinrack-bench-')
@@ -32,57 +27,6 @@ const env = {
   COINRACK_RATE_DEFAULT: '100000000/s',
 }
 
-interface Target {
-  pid: number
-  url: string
-  headers: Record<string, string>
-}
-
-/** Ticks per second of an idle process: watchers and reconcilers. */
-async function measureIdle({ pid }: Target): Promise<number> {
-  const before = await cpuTicks(pid)
-  await sleep(IDLE_SECONDS * 1000)
-  return ((await cpuTicks(pid)) - before) / IDLE_SECONDS
-}
-
-/** Microseconds of processor time per request. */
-async function measure(target: Target, idle: number): Promise<number> {
-  const begun = performance.now()
-  const before = await cpuTicks(target.pid)
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  let left = REQUESTS
-  await Promise.all(
-    Array.from({ length: CONNECTIONS }, async () => {
-      while (left-- > 0) await get(target, agent)
-    }),
-  )
-  agent.destroy()
-  const background = (idle * (performance.now() - begun)) / 1000
-  return ((await cpuTicks(target.pid)) - before - background) * (1_000_000 / TICKS_PER_SECOND / REQUESTS)
-}
-
-function get({ url, headers }: Target, agent?: Agent): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { agent, headers }, (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (part) => {
-        text += part
-      })
-      response.on('end', () => (response.statusCode === 200 ? resolve(text) : reject(new Error(text))))
-    })
-    sent.on('error', reject)
-    sent.end()
-  })
-}
-
-/** User and system time of a process, in clock ticks; see proc(5). */
-async function cpuTicks(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return Number(fields[11]) + Number(fields[12])
-}
-
 async function post(path: string, body: object, token?: string) {
   const response = await fetch(`${origin}/api/v1/eqvps${path}`, {
     method: 'POST',
@@ -92,14 +36,6 @@ async function post(path: string, body: object, token?: string) {
   const answer = await response.json()
   if (!response.ok) throw new Error(JSON.stringify(answer))
   return answer
-}
-
-async function until(what: string, check: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 1_800; tries++) {
-    if (await check().catch(() => false)) return
-    await sleep(500)
-  }
-  throw new Error(`Waited in vain: ${what}`)
 }
 
 const service = spawn(process.execPath, [join(root, 'packages/server/src/process/main.ts')], {
@@ -123,14 +59,14 @@ try {
     headers: { authorization: `Bearer ${token}` },
   }
   console.log('Waiting for the VPS, so that nothing else is under way')
-  await until('the VPS is active', async () => JSON.parse(await get(ours)).ssh_ready)
+  await until('the VPS is active', async () => JSON.parse(await ask(ours)).ssh_ready)
 
   const barePort = await freePort()
-  bare = spawn(process.execPath, ['--eval', bareServer(), String(barePort), await get(ours)], {
+  bare = spawn(process.execPath, ['--eval', bareServer(), String(barePort), await ask(ours)], {
     stdio: 'inherit',
   })
   const floor: Target = { pid: bare.pid!, url: `http://127.0.0.1:${barePort}/`, headers: ours.headers }
-  await until('the bare server listens', async () => (await get(floor)) !== '')
+  await until('the bare server listens', async () => (await ask(floor)) !== '')
 
   const idle = await measureIdle(ours)
   for (const target of [ours, floor]) await measure(target, 0)
@@ -143,7 +79,7 @@ try {
       `round ${round}: service ${us.toFixed(0)} us, bare ${floorUs.toFixed(0)} us, ratio ${(us / floorUs).toFixed(2)}`,
     )
   }
-  console.log(`median ratio: ${ratios.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!.toFixed(2)}`)
+  console.log(`median ratio: ${median(ratios).toFixed(2)}`)
 } finally {
   bare?.kill()
   await runCommand(process.execPath, [join(root, 'packages/server/src/process/stop.ts')], {

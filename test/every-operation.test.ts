@@ -13,6 +13,7 @@ import { makeToken } from '@coinrack/server/account/token.ts'
 import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { wireSchema } from '@coinrack/server/transport/wire-schema.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newSshKey } from './support/new-ssh-key.ts'
 
 /*
  * Walks the contract: whatever operation there is, by REST and as a tool, it answers only whom it may.
@@ -84,7 +85,7 @@ const makeResource: Record<Resource, () => Promise<string>> = {
     (
       await service.ask('POST', '/ssh-keys', {
         token: owner.token,
-        body: { public_key: operations.addSshKey.example.public_key },
+        body: { public_key: newSshKey() },
       })
     ).body.ssh_key.id,
   delegation: async () =>

@@ -81,7 +81,7 @@ describe('shell lines', () => {
       .filter((block) => !isOther(block))
       .join('\n')
       .replaceAll(ORIGIN, origin)
-      .replaceAll('me@my-domain.net', email)
+      .replaceAll('me@example.com', email)
     expect(script).toContain(origin)
     const shell = spawn('bash', ['-euo', 'pipefail'], {
       env: { PATH: `${folder}${delimiter}${process.env.PATH}`, HOME: folder },

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSshKey } from '@coinrack/cli/ssh.ts'
 import { idOfName, instanceName } from '@coinrack/compute/incus/instance.ts'
-import { labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { emptyLab, LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { chances } from './support/chances.ts'
-import { LAB, orderOnCluster, writeClusterFile } from './support/on-cluster.ts'
+import { orderOnCluster, writeClusterFile } from './support/on-cluster.ts'
 import { insideOf } from './support/one-vps.ts'
 import { newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
@@ -46,6 +46,7 @@ afterAll(async () => {
   for (const member of ['1', '2', '3']) await runCommand(LAB, ['start', member])
   await service?.stop()
   await client.close()
+  await emptyLab()
   if (folder) await rm(folder, { recursive: true, force: true })
 }, 180_000)
 

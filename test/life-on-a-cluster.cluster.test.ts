@@ -3,13 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSshKey } from '@coinrack/cli/ssh.ts'
 import { instanceName } from '@coinrack/compute/incus/instance.ts'
-import { labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { emptyLab, LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
 import { answersSsh } from '@coinrack/host/answers-ssh.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { LAB, orderOnCluster, writeClusterFile } from './support/on-cluster.ts'
+import { orderOnCluster, writeClusterFile } from './support/on-cluster.ts'
 import { byPassword, ended, insideOf, revealed } from './support/one-vps.ts'
 import { chargesOf, newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
@@ -40,8 +40,10 @@ beforeAll(async () => {
 }, 40 * 60_000)
 
 afterAll(async () => {
+  for (const member of ['1', '2', '3']) await runCommand(LAB, ['start', member])
   await service?.stop()
   await client.close()
+  await emptyLab()
   if (folder) await rm(folder, { recursive: true, force: true })
 }, 180_000)
 

@@ -12,7 +12,7 @@ const LAST_WITHOUT_RULE = '0248'
 /** The first line of a migration that takes away what nobody uses any more, and since which one that is so. */
 const CONTRACT = /^-- Contract: unused since (\d{4})\b/
 
-/** What the version before cannot live with, each with the words that do it. */
+/** Changes that the previous version cannot live with, each with the words that make it. */
 const BREAKS: [what: string, pattern: RegExp][] = [
   ['drops', /\bdrop (table|column|view|function|sequence|type)\b/],
   ['renames', /\brename (to|column|constraint)\b/],

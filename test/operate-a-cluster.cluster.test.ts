@@ -4,17 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Agent, connectAgent } from '@coinrack/cli/agent.ts'
 import { makeSshKey } from '@coinrack/cli/ssh.ts'
 import { instanceName } from '@coinrack/compute/incus/instance.ts'
-import { labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { emptyLab, LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { freePort } from '@coinrack/host/free-port.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { LAB, orderOnCluster, writeClusterFile } from './support/on-cluster.ts'
+import { orderOnCluster, writeClusterFile } from './support/on-cluster.ts'
 import { insideOf } from './support/one-vps.ts'
 import { newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
 
 /*
- * What an operator does with the hosts of a real cluster while two VPS run there: one that was ordered by REST and one that an agent
+ * An operator works on the hosts of a real cluster while two VPS run there: one that was ordered by REST and one that an agent
  * ordered by MCP. They are moved, their host is evacuated, and a host is given up whose power is off.
  */
 
@@ -31,16 +32,21 @@ let inside: (id: string) => (command: string) => Promise<string>
 
 beforeAll(async () => {
   folder = await mkdtemp('/tmp/coinrack-cluster-')
-  service = await startService({ COINRACK_CLUSTER: await writeClusterFile(client, folder) })
+  service = await startService({
+    COINRACK_CLUSTER: await writeClusterFile(client, folder),
+    COINRACK_HOSTS_LISTEN: `127.0.0.1:${await freePort()}`,
+  })
   customer = await newCustomer(service, '100')
   agent = await connectAgent(`${service.origin}/mcp`)
   agent.token = customer.token
 }, 40 * 60_000)
 
 afterAll(async () => {
+  for (const member of ['1', '2', '3']) await runCommand(LAB, ['start', member])
   await agent?.close()
   await service?.stop()
   await client.close()
+  await emptyLab()
   if (folder) await rm(folder, { recursive: true, force: true })
 }, 180_000)
 
@@ -173,6 +179,7 @@ test('behavior: a host without power is given up by the word of the operator alo
   expect(await operator('show', host)).toMatchObject({ state: 'open' })
   await operator('drain', 'local')
   await operator('show', 'local')
+  expect((await operator('invite', 'rack-2')).token).toMatch(/^crj_/)
   await customer.cancelService({ service_id: byRest, mode: 'immediate', confirm: 'rest' })
   await until(async () => (await processesOf(byRest)).length === 0)
 })

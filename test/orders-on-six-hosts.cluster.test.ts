@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
-import { labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { emptyLab, LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { setHostState } from '@coinrack/server/hosts/host-store.ts'
 import type { MachineHost } from '@coinrack/server/platform/machine-host.ts'
@@ -11,7 +11,7 @@ import { runReconcilers, tendRemoteHosts } from '@coinrack/server/process/reconc
 import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { chances } from './support/chances.ts'
-import { LAB, writeClusterFile } from './support/on-cluster.ts'
+import { writeClusterFile } from './support/on-cluster.ts'
 
 /*
  * Two hundred orders on three real members of a cluster, with real machines, and on three fake hosts, while hosts are drained and
@@ -80,12 +80,10 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const end of ends ?? []) await end()
   for (const member of off) await runCommand(LAB, ['start', member])
-  // Machines of a cluster run on without the service, and would take the processors from the tests that follow.
-  for (const { driver } of cluster?.hosts ?? [])
-    for (const id of (await driver.inventory()).machines) await driver.destroy(id)
   await service?.close()
   await cluster?.close()
   await client.close()
+  await emptyLab()
   if (folder) await rm(folder, { recursive: true, force: true })
 }, 180_000)
 
@@ -106,7 +104,7 @@ const withRoomFor =
 const rows = async <R extends object>(text: string): Promise<R[]> =>
   (await service.services.db.query<R>(text)).rows
 
-/** What has to hold at every moment. */
+/** Checks the rules that have to hold at every moment. */
 async function expectRules(): Promise<void> {
   const there = await rows<{ host_id: string; machines: number }>(
     `select host_id, sum(machines)::int as machines from (

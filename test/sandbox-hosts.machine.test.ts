@@ -79,7 +79,7 @@ const codeOf = (call: Promise<unknown>) =>
     ({ code }: CoinrackError) => code,
   )
 
-/** What the host has of customers' sandboxes; it also keeps folders for those to come. */
+/** The customers' sandboxes that the host has; it also keeps folders for those to come. */
 const onHost = async () => [...(await countedBy(host.dataFolder)).keys()]
 
 let first: Sandbox

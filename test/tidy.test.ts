@@ -402,7 +402,7 @@ describe('money is bigint', () => {
 describe('what tools say of themselves', () => {
   // A new verb is added here; the point is that there is one.
   const verbs = new Set(
-    `Accepts Adds Boots Brings Cancels Changes Charges Closes Confirms Creates Deletes Ends Exchanges Gives Grows Invites
+    `Accepts Adds Boots Brings Calls Cancels Changes Charges Closes Confirms Creates Deletes Ends Exchanges Finds Gives Grows Invites
      Keeps Lists Makes Opens Orders Pauses Pays Reads Removes Renames Replaces Resumes Returns Revokes Runs Sends Sets
      Shows Starts Stores Submits Takes Turns Wipes Writes`.split(/\s+/),
   )
@@ -427,6 +427,25 @@ describe('what tools say of themselves', () => {
     const firsts = operationList.map(([, op]) => op.description.split('. ')[0])
     expect(new Set(titles).size).toBe(titles.length)
     expect(new Set(firsts).size).toBe(firsts.length)
+  })
+})
+
+describe('language', () => {
+  test('no comment begins with "Of"', () => {
+    const isGenerated = (path: string) => /generated|\/migrations\/|\.md$/.test(path)
+    const sources = files.filter(({ path }) => !isGenerated(path))
+    expect(linesThat(sources, (line) => /^\s*(\/\/|\/?\*+|#|--) *Of /.test(line))).toEqual([])
+  })
+
+  test('customers read of customers, callers and strangers, not of "whoever" and "nobody"', () => {
+    const forCustomers = files.filter(
+      ({ path }) =>
+        /^(README\.md|docs\/guide-.*\.md|packages\/(contract|web|cli|sdk)\/src\/.*)$/.test(path) &&
+        !isForTests(path),
+    )
+    expect(forCustomers.length).toBeGreaterThan(40)
+    const words = /\b(whoever|nobody|somebody|anybody)\b/i
+    expect(linesThat(forCustomers, (line) => words.test(line))).toEqual([])
   })
 })
 

@@ -7,6 +7,7 @@
 #   lab.sh exec N ...    runs a command in member N
 #   lab.sh kill N        cuts the power of member N;  lab.sh kill N incusd  ends its daemon, and keeps it from starting
 #   lab.sh start N       switches member N on again, or lets its daemon start
+#   lab.sh container N NAME   makes a container of Debian on member N: what is done inside it needs no vsock
 #   lab.sh join N        makes one member more, which joins the cluster;  lab.sh leave N  takes an empty one out of it
 # COINRACK_INCUS_LAB is its folder (default /tmp/coinrack-incus-lab), MEMBERS how many there are (3).
 set -eu
@@ -41,7 +42,7 @@ install() {
       qemu-system-x86 qemu-utils qemu-system-modules-spice' \
     bookworm "$ROOT" "deb $mirror bookworm main" "deb $mirror bookworm-backports main" \
     "deb $security bookworm-security main" >"$LAB/install.log" 2>&1
-  # What a real host needs none of: this one has neither KVM nor vhost_vsock.
+  # A real host needs none of this: the laboratory has neither KVM nor vhost_vsock.
   printf '#!/bin/sh\nexit 0\n' >"$ROOT/usr/local/bin/modprobe"
   cp "$HERE/qemu-shim" "$ROOT/usr/local/bin/qemu-system-x86_64"
   chmod 755 "$ROOT"/usr/local/bin/*
@@ -123,6 +124,8 @@ run_member() { # N
   mount -t devpts devpts dev/pts
   mount -t tmpfs -o mode=1777 tmpfs dev/shm
   mount -t sysfs sysfs sys
+  # For containers.
+  [ ! -d /sys/fs/cgroup ] || mount --rbind /sys/fs/cgroup sys/fs/cgroup
   mount -t proc proc proc
   mount -t tmpfs tmpfs run
   mount --bind "$LAB/m$n/lib" var/lib/incus
@@ -183,6 +186,24 @@ $(incus storage list -f csv -c n | sed 's/.*/  - {entity: storage-pool, name: &,
 YAML
 }
 
+# A container is privileged, since the members have no other users to give it, and its first process does nothing.
+make_container() { # N NAME
+  local n=$1 files=${ROOT%/*}/incus-lab-container
+  if [ ! -e "$files/rootfs.tar" ]; then
+    mkdir -p "$files"
+    printf 'architecture: x86_64\ncreation_date: 1\n' >"$files/metadata.yaml"
+    tar -C "$files" -cf "$files/metadata.tar" metadata.yaml
+    nice mmdebstrap --quiet --variant=minbase bookworm "$files/rootfs.part" \
+      "deb $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | head -n1) bookworm main"
+    mv "$files/rootfs.part" "$files/rootfs.tar"
+  fi
+  cp "$files/metadata.tar" "$files/rootfs.tar" "$LAB/m1/lib/"
+  incus image show container --project coinrack >/dev/null 2>&1 ||
+    incus image import /var/lib/incus/metadata.tar /var/lib/incus/rootfs.tar --alias container --project coinrack -q
+  incus launch container "$2" --project coinrack --target "node$n" -s cow -q \
+    -c security.privileged=true -c raw.lxc='lxc.init.cmd = /bin/sleep infinity'
+}
+
 # All members that were ever switched on.
 members() { ls "$LAB" 2>/dev/null | sed -n 's/^m\([0-9]*\)$/\1/p'; }
 
@@ -203,6 +224,7 @@ case ${1:-} in
     sleep .5
     for n in 0 $(seq "$MEMBERS") $(members); do ip netns del "inc$n" 2>/dev/null || :; done
     ip link del inclab 2>/dev/null || :
+    find /sys/fs/cgroup -depth -type d -path '*/lxc.*coinrack_vps-*' -exec rmdir {} \; 2>/dev/null || :
     # The loop devices of the pools are freed with their last user.
     rm -rf --one-file-system "$LAB"
     ;;
@@ -219,6 +241,7 @@ case ${1:-} in
       kill -9 "$(pid_of "$2")"
     fi
     ;;
+  container) make_container "$2" "$3" ;;
   start)
     switch_on "$2"
     inside "$2" rm -f /run/hold
@@ -238,7 +261,7 @@ case ${1:-} in
     ;;
   _member) run_member "$2" ;;
   *)
-    sed -n '2,11s/^# \{0,1\}//p' "$0"
+    sed -n '2,12s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac

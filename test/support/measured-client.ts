@@ -60,7 +60,7 @@ export function createMeasuredClient() {
   return { ask, durations, close: () => agent.destroy() }
 }
 
-/** What a proxy answers in the place of the service is no JSON. */
+/** Reads an answer, which is no JSON when a proxy gave it in the place of the service. */
 function parsed(text: string): MeasuredAnswer['body'] {
   try {
     return JSON.parse(text)

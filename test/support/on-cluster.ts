@@ -6,9 +6,6 @@ import { labFiles, labNetwork } from '@coinrack/compute/incus/testing-lab.ts'
 import type { Client } from '@coinrack/sdk/index.ts'
 import { expect } from 'vitest'
 
-/** The program that starts and ends the members of the laboratory. */
-export const LAB = join(import.meta.dirname, '../../deploy/incus-lab/lab.sh')
-
 /**
  * Writes the file that describes the cluster of the laboratory.
  * @param joined members besides the three, by number

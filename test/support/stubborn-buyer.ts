@@ -4,7 +4,7 @@ import { formatUsd } from '@coinrack/contract/wire.ts'
 import { expect } from 'vitest'
 import type { MeasuredAnswer, MeasuredClient } from './measured-client.ts'
 
-/** What clients were told while the service could not answer, by code; connections that broke are `no answer`. */
+/** The refusals that clients met while the service could not answer, by code; connections that broke are `no answer`. */
 export interface Refusals {
   byCode: Record<string, number>
   /** Moments of refusals, in milliseconds. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleEmail, examplePassword, exampleWallet } from './examples.ts'
 import { Id } from './ids.ts'
 import { operation } from './operation.ts'
 import { Token } from './tokens.ts'
@@ -56,7 +57,7 @@ export const account = {
     description:
       'Creates an account from an e-mail address alone and returns a Bearer token at once. Keep the token: it is the credential of the account, as Authorization header or as access_token of every tool.',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'register',
     effect: 'write',
     idempotent: false,
@@ -69,7 +70,7 @@ export const account = {
     output: Session,
     created: () => '/account',
     errors: ['invalid_email', 'reserved_email', 'email_taken'],
-    example: { email: 'agent@rackmail.net', first_name: 'Ada', last_name: 'Agent' },
+    example: { email: exampleEmail, first_name: 'Ada', last_name: 'Agent' },
     next: afterLogin,
   }),
   login: operation({
@@ -79,14 +80,14 @@ export const account = {
     summary: 'Log in with a password',
     description: 'Returns a new Bearer token for an account that has a password (see set_password).',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
     input: z.strictObject({ email: Email, password: z.string().min(1).max(200) }),
     output: Session,
     errors: ['invalid_credentials'],
-    example: { email: 'agent@rackmail.net', password: 'correct horse battery' },
+    example: { email: exampleEmail, password: examplePassword },
     next: afterLogin,
   }),
   requestLoginCode: operation({
@@ -97,14 +98,14 @@ export const account = {
     description:
       'Sends a login code by e-mail, which is good for 10 minutes: 6 digits, or 12 characters after many wrong tries or requests for the address, and then at most one in 10 minutes. The answer is the same whether or not an account exists.',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
     input: z.strictObject({ email: Email }),
     output: z.object({ message: z.string(), expires_in: z.number().int().describe('Seconds') }),
     errors: ['invalid_email', 'reserved_email', 'mail_unavailable'],
-    example: { email: 'agent@rackmail.net' },
+    example: { email: exampleEmail },
     next: (_answer, { email }) => [
       {
         tool: 'verify_login_code',
@@ -121,7 +122,7 @@ export const account = {
     description:
       'Exchanges a login code for a Bearer token, and creates the account when there is none for this address.',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -131,7 +132,7 @@ export const account = {
     }),
     output: Session.extend({ unconfirmed_tokens: UnconfirmedTokens }),
     errors: ['invalid_code'],
-    example: { email: 'agent@rackmail.net', code: '123456' },
+    example: { email: exampleEmail, code: '123456' },
     next: (answer) =>
       (answer.unconfirmed_tokens as string[] | undefined)?.length
         ? [{ tool: 'list_tokens', why: 'See the tokens from before your login: confirm or revoke each' }]
@@ -145,7 +146,7 @@ export const account = {
     description:
       'Shows a Sign-In-With-Ethereum message (EIP-4361) for the wallet to sign, which logs in once within 5 minutes.',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -155,7 +156,7 @@ export const account = {
     }),
     output: z.object({ message: z.string(), expires_at: Timestamp }),
     errors: ['unknown_chain'],
-    example: { address: '0x52908400098527886E0F7030069857D2E4169EE7' },
+    example: { address: exampleWallet },
     next: ({ message }) => [
       {
         tool: 'verify_wallet_login',
@@ -172,7 +173,7 @@ export const account = {
     description:
       'Exchanges the signed message of request_wallet_challenge for a Bearer token of the account of the wallet, and creates the account when there is none.',
     access: 'public',
-    closedTo: ['program'],
+    closedTo: ['grant', 'program'],
     rate: 'login',
     effect: 'write',
     idempotent: false,
@@ -208,7 +209,7 @@ export const account = {
     input: z.strictObject({ email: Email, code: LoginCode }),
     output: z.object({ account: Account }),
     errors: ['invalid_code', 'email_taken', 'email_set', 'child_token'],
-    example: { email: 'agent@rackmail.net', code: '123456' },
+    example: { email: exampleEmail, code: '123456' },
   }),
   setPassword: operation({
     method: 'POST',
@@ -228,7 +229,7 @@ export const account = {
     }),
     output: z.object({ account: Account }),
     errors: ['invalid_credentials', 'child_token'],
-    example: { password: 'correct horse battery' },
+    example: { password: examplePassword },
   }),
   whoami: operation({
     method: 'GET',

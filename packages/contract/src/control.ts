@@ -3,6 +3,7 @@ import { balanceFields } from './balance.ts'
 import { approvalErrors } from './common-errors.ts'
 import {
   AbsolutePath,
+  cut,
   Environment,
   ended,
   FILE_BODY_BYTES,
@@ -13,8 +14,11 @@ import {
   IN_FILE_BYTES,
   isInFileBytes,
   isOneContent,
+  maxOutput,
   NoNul,
   ONE_CONTENT,
+  readCutOn,
+  readFileOn,
 } from './guest-shapes.ts'
 import { operation } from './operation.ts'
 import { Confirm, Hostname, ServiceId, UserData, Vps } from './vps.ts'
@@ -204,10 +208,13 @@ export const control = {
       env: Environment.optional(),
       input: NoNul.max(262_144).optional().describe('Standard input'),
       timeout: z.number().positive().max(50).default(30).describe('Seconds'),
+      ...maxOutput,
     }),
-    output: z.object(ended),
+    shows: 'output',
+    output: z.object({ ...ended, ...cut }),
     errors: ['service_busy', 'unsupported', 'guest_unreachable'],
     example: { ...serviceExample, command: 'uname -a', timeout: 20 },
+    next: (answer, { service_id }) => readCutOn('read_vps_file', answer, { service_id }),
   }),
   readVpsFile: operation({
     method: 'GET',
@@ -222,9 +229,11 @@ export const control = {
     effect: 'read',
     idempotent: true,
     input: z.strictObject({ ...service, path: AbsolutePath, ...filePart }),
+    shows: 'output',
     output: FileRead,
     errors: ['service_busy', 'unsupported', 'guest_unreachable', 'file_not_found', 'file_refused'],
     example: { ...serviceExample, path: '/etc/hostname' },
+    next: (answer, { service_id }) => readFileOn('read_vps_file', answer, { service_id }),
   }),
   writeVpsFile: operation({
     method: 'PUT',

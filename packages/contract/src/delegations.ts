@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleFriend } from './examples.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { ServiceId, vpsStatuses } from './vps.ts'
@@ -43,7 +44,7 @@ export const delegations = {
     }),
     output: z.object({ delegation: Delegation }),
     errors: ['delegation_limit', 'service_busy'],
-    example: { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0', email: 'friend@rackmail.net' },
+    example: { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0', email: exampleFriend },
   }),
   acceptDelegation: operation({
     method: 'POST',

@@ -261,7 +261,7 @@ export const errors = {
   network_unavailable: {
     status: 503,
     retryAfter: 3600,
-    fix: 'Send network with allow_internet false, or ask the operator: this host gives sandboxes no network of their own.',
+    fix: 'Start one without a network, or ask the operator: this host gives sandboxes no network of their own.',
   },
   link_invalid: { status: 403, fix: 'Get a new link with get_upload_url or get_download_url.' },
   preview_closed: { status: 404, fix: 'Open the port with expose_port; list_exposed_ports shows its URL.' },

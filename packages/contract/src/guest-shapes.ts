@@ -31,10 +31,36 @@ export const ended = {
   duration_ms: z.number().int(),
 }
 
+/** A part of an answer that would be longer than a model can take. */
+const Cut = z.object({
+  part: z.string().describe('stdout, stderr, or a result with its media type'),
+  bytes: z.number().int().describe('All of it'),
+  shown: z.number().int().describe('In this answer, from its beginning on'),
+  path: z.string().nullable().describe('File inside that has all of it'),
+})
+export const cut = { cut: z.array(Cut).optional() }
+
+/** How much of the outputs an answer has. */
+export const maxOutput = {
+  max_output: z.coerce
+    .number()
+    .int()
+    .min(1000)
+    .max(1_000_000)
+    .optional()
+    .describe('Bytes of output to answer; as a tool 31000'),
+}
+
 /** Which part of a file is read. */
 export const filePart = {
   offset: z.coerce.number().int().min(0).default(0),
-  length: z.coerce.number().int().min(1).max(FILE_BYTES).default(FILE_BYTES),
+  length: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(FILE_BYTES)
+    .optional()
+    .describe('Bytes; default 5 MB, as a tool 31000'),
 }
 
 export const FileRead = z.object({
@@ -43,9 +69,34 @@ export const FileRead = z.object({
   offset: z.number().int(),
   length: z.number().int().describe('Bytes in this answer'),
   eof: z.boolean(),
+  download_url: z.string().optional().describe('As a tool, where this is not all of it: for an hour'),
   content: z.string().optional(),
   content_base64: z.string().optional(),
 })
+
+interface Place {
+  sandbox_id?: unknown
+  service_id?: unknown
+}
+type ReadingTool = 'read_file' | 'read_vps_file'
+
+/** The call that goes on reading a file where an answer ended. */
+export const readFileOn = (tool: ReadingTool, answer: Record<string, unknown>, place: Place) => {
+  const { eof, path, offset, length } = answer as Partial<z.input<typeof FileRead>>
+  return eof === false
+    ? [{ tool, why: 'Read on', arguments: { ...place, path, offset: offset! + length! } }]
+    : []
+}
+
+/** The calls that go on reading what an answer cut. */
+export const readCutOn = (tool: ReadingTool, answer: Record<string, unknown>, place: Place) =>
+  ((answer.cut ?? []) as z.input<typeof Cut>[]).flatMap(({ part, shown, path }) =>
+    path === null
+      ? []
+      : part.includes('image/')
+        ? [{ tool: 'get_download_url', why: `Get ${part}`, arguments: { ...place, path } }]
+        : [{ tool, why: `Read on in ${part}`, arguments: { ...place, path, offset: shown } }],
+  )
 
 /** The content that is written: one of the two. */
 export const fileContent = {

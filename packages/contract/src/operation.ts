@@ -24,6 +24,7 @@ export type RateClass =
   | 'console'
   | 'sandboxes'
   | 'register'
+  | 'applications'
   | 'login'
 
 /** Things in a path that belong to an account; ownership is checked before the input is. */
@@ -106,6 +107,11 @@ export interface Operation {
   /** For a list, the schema of one item: an array by REST, `{items, next_cursor}` as a tool. */
   output: z.ZodType
   list: boolean
+  /**
+   * Its answer is output, for reading: as a tool it is text, pictures and links, and structured content beside them only
+   * where the output schema is listed.
+   */
+  shows?: 'output'
   /** Beyond those that any operation may answer. */
   errors: readonly ErrorCode[]
   /** An input that works, for documentation. */

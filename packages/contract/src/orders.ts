@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
 import { approvalErrors } from './common-errors.ts'
+import { exampleSshKey } from './examples.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { purchaseErrors, Settlement } from './payment-shapes.ts'
@@ -104,7 +105,7 @@ export const orders = {
     example: {
       product: 'nano',
       os_id: 1,
-      ssh_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4wD3vVxHqD2rXw8nVf5l2m8u5v0s3c1m2o3p4q5r6s agent',
+      ssh_key: exampleSshKey,
     },
     next: (answer, { dry_run: _asked, ...wanted }) =>
       answer.status === 'quote'

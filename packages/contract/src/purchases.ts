@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleSshKey } from './examples.ts'
 import { operation } from './operation.ts'
 import { awaitSsh, monthsFit, NO_MONTHS, orderErrors, orderFields, PlacedOrder } from './orders.ts'
 import { Purchase, purchaseErrors } from './payment-shapes.ts'
@@ -31,7 +32,7 @@ export const vpsPurchases = {
       product: 'nano',
       os_id: 1,
       billing_cycle: 'hourly',
-      ssh_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4wD3vVxHqD2rXw8nVf5l2m8u5v0s3c1m2o3p4q5r6s agent',
+      ssh_key: exampleSshKey,
     },
     next: awaitSsh,
   }),

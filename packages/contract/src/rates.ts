@@ -9,6 +9,7 @@ export const rateSubjects: Record<RateClass, 'account' | 'address'> = {
   passwordResets: 'account',
   reinstalls: 'account',
   register: 'address',
+  applications: 'address',
   login: 'address',
   console: 'account',
   sandboxes: 'account',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleWallet } from './examples.ts'
 import { Id } from './ids.ts'
 import { networks, tokenSymbols } from './invoices.ts'
 import { listOperation, operation } from './operation.ts'
@@ -38,7 +39,7 @@ const example = {
   amount: 5,
   network: 'base' as const,
   token: 'USDC' as const,
-  address: '0x1111111111111111111111111111111111111111',
+  address: exampleWallet,
 }
 const refund = { refund_id: Id('refund') }
 
@@ -154,7 +155,7 @@ export const refunds = {
     path: '/refunds/{id}/cancel',
     summary: 'Cancel a refund',
     description:
-      'Takes back a refund that the operator has not approved yet: the amount is on the balance again. A refund that you did not ask for means that somebody has your token and your mailbox: log in, and revoke the other tokens.',
+      'Takes back a refund that the operator has not approved yet: the amount is on the balance again. A refund that you did not ask for means that a stranger has your token and access to your mailbox: log in, and revoke the other tokens.',
     access: 'billing',
     rate: 'default',
     resource: 'refund',

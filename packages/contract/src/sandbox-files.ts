@@ -10,6 +10,7 @@ import {
   isOneContent,
   NoNul,
   ONE_CONTENT,
+  readFileOn,
 } from './guest-shapes.ts'
 import { listOperation, operation } from './operation.ts'
 import { SandboxId, sandboxExample } from './sandboxes.ts'
@@ -33,7 +34,12 @@ const link = {
     ...file,
     expires_in: z.number().int().min(1).max(86_400).default(3600).describe('Seconds'),
   }),
-  output: z.object({ url: z.string(), method: z.enum(['GET', 'PUT']), expires_at: Timestamp }),
+  output: z.object({
+    url: z.string(),
+    method: z.enum(['GET', 'PUT']),
+    expires_at: Timestamp,
+    size: z.number().int().optional().describe('As a tool, of a file that is there'),
+  }),
   errors: inside,
   example,
 } as const
@@ -72,9 +78,11 @@ export const sandboxFiles = {
     effect: 'read',
     idempotent: true,
     input: z.strictObject({ ...file, ...filePart }),
+    shows: 'output',
     output: FileRead,
     errors,
     example,
+    next: (answer, { sandbox_id }) => readFileOn('read_file', answer, { sandbox_id }),
   }),
   listFiles: listOperation({
     ...work,

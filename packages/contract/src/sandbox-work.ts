@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Environment, ended, NoNul } from './guest-shapes.ts'
+import { cut, Environment, ended, maxOutput, NoNul, readCutOn } from './guest-shapes.ts'
 import { listOperation, operation } from './operation.ts'
 import { SandboxId, sandboxExample } from './sandboxes.ts'
 import { paging, Timestamp, WaitSeconds } from './wire.ts'
@@ -51,7 +51,7 @@ const taskExample = { ...sandboxExample, task_id: 'tsk_01kabcdefghjkmnpqrstvwxyz
 const inside = ['sandbox_not_running', 'sandbox_unreachable', 'sandboxes_unavailable'] as const
 const started = [...inside, 'sandbox_limit', 'task_refused'] as const
 
-const watch = (answer: Record<string, unknown>, { sandbox_id }: Record<string, unknown>) =>
+const leadOn = (answer: Record<string, unknown>, { sandbox_id }: Record<string, unknown>) =>
   typeof answer.task_id === 'string'
     ? [
         {
@@ -60,7 +60,27 @@ const watch = (answer: Record<string, unknown>, { sandbox_id }: Record<string, u
           arguments: { sandbox_id, task_id: answer.task_id, timeout: 30 },
         },
       ]
-    : []
+    : readCutOn('read_file', answer, { sandbox_id })
+
+/** There is more of a task while it runs, and after what was cut. */
+const readTaskOn = (answer: Record<string, unknown>, { sandbox_id, task_id }: Record<string, unknown>) => {
+  const { running, next } = answer as { running?: boolean; next?: z.input<typeof Offsets> }
+  const cuts = (answer.cut ?? []) as { part: string }[]
+  const isCut = cuts.some(({ part }) => part === 'stdout' || part === 'stderr')
+  return [
+    ...(isCut ? [{ tool: 'get_task', why: 'Read on', arguments: { sandbox_id, task_id, ...next } }] : []),
+    ...(running && !isCut
+      ? [
+          {
+            tool: 'get_task',
+            why: 'It goes on: wait for more',
+            arguments: { sandbox_id, task_id, ...next, timeout: 30 },
+          },
+        ]
+      : []),
+    ...readCutOn('read_file', answer, { sandbox_id }),
+  ]
+}
 
 export const sandboxWork = {
   runCode: operation({
@@ -85,16 +105,19 @@ export const sandboxWork = {
         'Seconds; default 30, at most 50 unless streamed or in background',
       ),
       background: z.boolean().default(false),
+      ...maxOutput,
     }),
+    shows: 'output',
     output: z.object({
       ...ended,
       ...background,
       results: z.array(Result),
       error: CodeError.nullable(),
+      ...cut,
     }),
     errors: [...started, 'unknown_context', 'unknown_language'],
     example: { ...sandboxExample, language: 'python', code: 'print(6 * 7)' },
-    next: watch,
+    next: leadOn,
   }),
   execCommand: operation({
     ...work,
@@ -120,11 +143,13 @@ export const sandboxWork = {
       ),
       background: z.boolean().default(false),
       terminal: Terminal.optional().describe('In the background'),
+      ...maxOutput,
     }),
-    output: z.object({ ...ended, ...background }),
+    shows: 'output',
+    output: z.object({ ...ended, ...background, ...cut }),
     errors: started,
     example: { ...sandboxExample, command: 'uname -a' },
-    next: watch,
+    next: leadOn,
   }),
   listTasks: listOperation({
     ...work,
@@ -155,7 +180,9 @@ export const sandboxWork = {
       stdout: Offset.describe('Offset in bytes'),
       stderr: Offset.describe('Offset in bytes'),
       timeout: WaitSeconds.default(0),
+      ...maxOutput,
     }),
+    shows: 'output',
     output: z.object({
       task_id: TaskId,
       running: z.boolean(),
@@ -169,9 +196,11 @@ export const sandboxWork = {
       duration_ms: z.number().int().nullable(),
       results: z.array(Result),
       error: CodeError.nullable(),
+      ...cut,
     }),
     errors: inside,
     example: taskExample,
+    next: readTaskOn,
   }),
   killTask: operation({
     ...work,

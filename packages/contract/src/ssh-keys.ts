@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleSshKey } from './examples.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { PlainText, paging, Timestamp } from './wire.ts'
@@ -45,7 +46,7 @@ export const sshKeys = {
     output: z.object({ ssh_key: SshKey }),
     errors: ['invalid_ssh_key', 'ssh_key_limit'],
     example: {
-      public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4wD3vVxHqD2rXw8nVf5l2m8u5v0s3c1m2o3p4q5r6s agent',
+      public_key: exampleSshKey,
       name: 'agent',
     },
     next: (answer) => [

@@ -43,7 +43,7 @@ export const tickets = {
     output: TicketDetail,
     created: ({ id }) => `/tickets/${id}`,
     errors: ['ticket_limit'],
-    example: { subject: 'Reverse DNS', body: 'Please set it to a.rackmail.net.' },
+    example: { subject: 'Reverse DNS', body: 'Please set it to a.example.com.' },
     next: (answer) => [
       { tool: 'get_ticket', why: 'Read the reply later', arguments: { ticket_id: answer.id } },
     ],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type EventType, eventTypes } from './events.ts'
+import { exampleWebhook } from './examples.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { paging, Timestamp } from './wire.ts'
@@ -52,7 +53,7 @@ export const webhooks = {
     }),
     output: z.object({ webhook: Webhook, secret: z.string().describe('whsec_...; keep it') }),
     errors: ['webhook_url_refused', 'webhook_limit'],
-    example: { url: 'https://agent.rackmail.net/hooks', types: ['vps.ssh_ready'] },
+    example: { url: exampleWebhook, types: ['vps.ssh_ready'] },
     next: (answer) => [
       {
         tool: 'test_webhook',

@@ -2,7 +2,7 @@ import type { CodeLanguage, TaskEnd } from '../ports/sandbox-channel.ts'
 
 /** Runs code after what ran in its context, and says on descriptor 3 what came of it. */
 const PYTHON = `
-import ast, contextlib, io, json, os, sys, traceback
+import ast, base64, contextlib, io, json, os, sys, traceback
 before, code = json.loads(sys.argv[1])
 scope = {"__name__": "__main__"}
 for piece in before:
@@ -16,7 +16,12 @@ try:
     if last is not None:
         value = eval(compile(ast.Expression(last.value), "<code>", "eval"), scope)
         if value is not None:
-            report["results"].append({"data": {"text/plain": repr(value)}, "isMain": True})
+            forms = {"text/plain": repr(value)}
+            if hasattr(value, "_repr_png_"):
+                forms["image/png"] = base64.b64encode(value._repr_png_()).decode()
+            if hasattr(value, "_repr_html_"):
+                forms["text/html"] = value._repr_html_()
+            report["results"].append({"data": forms, "isMain": True})
 except Exception as error:
     report["error"] = {"name": type(error).__name__, "value": str(error), "traceback": traceback.format_exc()}
     sys.stderr.write(traceback.format_exc())

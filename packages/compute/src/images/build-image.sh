@@ -35,7 +35,7 @@ printf '127.0.0.1 localhost\n' >"$tree/etc/hosts"
 : >"$tree/etc/resolv.conf"
 rm -f "$tree/var/lib/systemd/random-seed" "$tree/var/lib/dbus/machine-id"
 chroot "$tree" passwd --quiet --lock root
-chroot "$tree" systemctl --quiet enable coinrack-first-boot.service coinrack-user-data.service systemd-networkd.service systemd-timesyncd.timer
+chroot "$tree" systemctl --quiet enable coinrack-first-boot.service coinrack-user-data.service coinrack-incus-agent.service systemd-networkd.service systemd-timesyncd.timer
 chroot "$tree" systemctl --quiet disable systemd-timesyncd.service getty@tty1.service e2scrub_reap.service e2scrub_all.timer
 # Host keys come with the seed; the kernel's debug file systems and cloud-foreign stages only cost boot time.
 chroot "$tree" systemctl --quiet mask sshd-keygen.service systemd-firstboot.service systemd-repart.service \
@@ -43,7 +43,7 @@ chroot "$tree" systemctl --quiet mask sshd-keygen.service systemd-firstboot.serv
   systemd-tpm2-setup.service systemd-tpm2-setup-early.service systemd-binfmt.service \
   sys-kernel-debug.mount sys-kernel-tracing.mount sys-kernel-config.mount sys-fs-fuse-connections.mount \
   modprobe@drm.service systemd-hibernate-clear.service
-# Of cloud-init nothing takes part in a boot; coinrack-user-data.service starts it where there is something to do.
+# No part of cloud-init runs at boot; coinrack-user-data.service starts it where there is something to do.
 mkdir -p "$tree/etc/systemd/system-generators"
 ln -s /dev/null "$tree/etc/systemd/system-generators/cloud-init-generator"
 mount -t proc proc "$tree/proc"

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import { WebSocket } from 'ws'
@@ -220,7 +221,8 @@ export function createIncusClient(options: IncusClientOptions) {
     },
 
     /**
-     * Begins an operation that is carried by websockets, and opens all of them: it waits until each is open.
+     * Begins an operation that is carried by websockets, and opens all of them: it waits until each is open
+     * that the operation waits for.
      * @param wire is given each websocket before anything comes over it
      * @returns the websockets by their names, and a wait for the end of the operation
      */
@@ -242,18 +244,35 @@ export function createIncusClient(options: IncusClientOptions) {
             handshakeTimeout: timeoutMs,
           })
           wire(name, socket)
-          await once(socket, 'open')
-          return [name, socket] as const
+          try {
+            await untilOpen(socket)
+          } catch (error) {
+            // The operation does not wait for the one that controls it, and may be over by then.
+            if (name === 'control') return []
+            throw error
+          }
+          return [[name, socket] as const]
         }),
       )
       return {
-        sockets: Object.fromEntries(opened),
+        sockets: Object.fromEntries(opened.flat()),
         finished: (limitMs) => finish(operation, member.name, limitMs),
       }
     },
 
     close: () => agent.close(),
   }
+}
+
+/** @throws IncusError when the cluster refuses the websocket */
+async function untilOpen(socket: WebSocket): Promise<void> {
+  const refused = new Promise<never>((_, reject) => {
+    socket.once('unexpected-response', async (_request, response) => {
+      const said = await readText(response).catch(() => '')
+      reject(new IncusError(response.statusCode!, parse(said).error ?? `HTTP ${response.statusCode}`))
+    })
+  })
+  await Promise.race([once(socket, 'open'), refused])
 }
 
 function parse(text: string): Answer {

@@ -186,3 +186,22 @@ test('behavior: a disk only grows, and processors and memory hold from the next 
     await close()
   }
 })
+
+test('behavior: of calls with one number one boot comes, whichever is asked for; without its power the machine is started again', async () => {
+  const { cluster, driver, close } = await start()
+  const spec = newSpec()
+  await untilReady(driver, spec)
+  const boots = () =>
+    cluster.calls.filter((call) => call.endsWith('PUT /1.0/instances/' + instanceName(spec.id) + '/state'))
+      .length
+  await driver.power(spec.id, 'reboot', 7)
+  const before = boots()
+  for (const action of ['reboot', 'reset', 'start'] as const) await driver.power(spec.id, action, 7)
+  expect(boots()).toBe(before)
+  await driver.power(spec.id, 'force_stop')
+  await driver.power(spec.id, 'reboot', 7)
+  expect(await driver.observe(spec.id)).toMatchObject({ state: 'running', boot: 7 })
+  await driver.power(spec.id, 'reset', 8)
+  expect(boots()).toBe(before + 4)
+  await close()
+})

@@ -252,7 +252,9 @@ export function createIncusDriver(options: IncusDriverOptions): VpsDriver {
         const isRunning = before.status === 'Running'
         if (action === 'stop') return stop(id)
         if (action === 'force_stop') return forceStop(id)
-        if (action === 'start' && isRunning) return
+        // A boot that has begun already, whose answer was lost.
+        const isBegun = boot !== undefined && before.config[KEY.boot] === String(boot)
+        if (isRunning && (action === 'start' || isBegun)) return
         if (isRunning && action === 'reboot') await stop(id)
         else if (isRunning) await forceStop(id)
         if (boot !== undefined) await mark(id, { [KEY.boot]: String(boot) })

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GuestChannel, type GuestError, OUTPUT_BYTES } from '../ports/guest-channel.ts'
-import { makeVpsId } from '../testing.ts'
+import { makeSpec, makeVpsId } from '../testing.ts'
 import { createIncusClient, type IncusClient } from './client.ts'
+import { featuresOf } from './features.ts'
 import { createIncusGuestChannel } from './guest-channel.ts'
-import { instanceName } from './instance.ts'
+import { adjusted, instanceName, instanceOf } from './instance.ts'
 import { type RecordedCluster, startRecordedCluster } from './testing-server.ts'
 
 /*
@@ -99,4 +100,29 @@ test('error: a machine whose agent does not answer, in the words of the cluster'
   cluster.refuseExec = "VM agent isn't currently running"
   expect(await codeOf(run('true'))).toBe('guest_away')
   cluster.refuseExec = undefined
+})
+
+test('behavior: a program that is over before it can be controlled has its output all the same', async () => {
+  cluster.isControlLate = true
+  expect(await run('echo soon')).toMatchObject({ stdout: 'soon\n', exitCode: 0 })
+  cluster.isControlLate = false
+})
+
+test('behavior: where agents are used, machines get theirs with their creation, older ones with their next start', () => {
+  const network = { bridge: 'br0', prefixLength: 16, gateway: '198.18.0.1', resolver: '198.18.0.1' }
+  const options = { pool: 'cow', network }
+  const ipv4 = '198.18.0.7'
+  const spec = makeSpec({ id, addresses: { ipv4 }, sshAddress: { host: ipv4, port: 22 } })
+  const image = { fingerprint: 'a'.repeat(64), seed: Buffer.alloc(0) }
+  const without = instanceOf(spec, image, options)
+  expect(without.devices).not.toHaveProperty('agent')
+  const agent = { type: 'disk', source: 'agent:config', 'io.bus': 'virtio-blk' }
+  const withAgent = { ...options, guestAgent: true }
+  expect(instanceOf(spec, image, withAgent).devices).toMatchObject({ agent })
+  const older = { ...without, status: 'Stopped', location: 'node2', last_used_at: '' }
+  expect(adjusted(older, spec, withAgent).devices).toMatchObject({ agent })
+  expect([featuresOf(options), featuresOf(withAgent)].map(({ guestCommands }) => guestCommands)).toEqual([
+    false,
+    true,
+  ])
 })

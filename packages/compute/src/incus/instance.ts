@@ -137,6 +137,10 @@ const card = (spec: Pick<VpsSpec, 'id' | 'addresses'>, { bridge }: ClusterNetwor
   'security.mac_filtering': 'true',
 })
 
+/** The cluster's agent and its certificates, which the image's coinrack-incus-agent.service takes from there. */
+const agentDisk = (guestAgent = false): Instance['devices'] =>
+  guestAgent ? { agent: { type: 'disk', source: 'agent:config', 'io.bus': 'virtio-blk' } } : {}
+
 /** Whether a seed is handed to the next start. */
 export const hasSeed = ({ config }: Instance): boolean => config[USER_DATA] !== undefined
 
@@ -144,7 +148,7 @@ export const hasSeed = ({ config }: Instance): boolean => config[USER_DATA] !== 
 export function instanceOf(
   spec: VpsSpec,
   { fingerprint, seed }: { fingerprint: string; seed: Buffer },
-  { pool, network, extraConfig }: InstanceOptions,
+  { pool, network, guestAgent, extraConfig }: InstanceOptions,
 ) {
   const { host, port } = spec.sshAddress
   return {
@@ -174,12 +178,13 @@ export function instanceOf(
       eth0: card(spec, network),
       // By the name of the device the guest knows it.
       seed: { type: 'disk', source: 'cloud-init:config', 'io.bus': 'virtio-blk' },
+      ...agentDisk(guestAgent),
     },
   }
 }
 
 /** The changes to a stopped instance that make its next start follow this spec. */
-export function adjusted(instance: Instance, spec: VpsSpec, { pool, network }: InstanceOptions) {
+export function adjusted(instance: Instance, spec: VpsSpec, { pool, network, guestAgent }: InstanceOptions) {
   const { root, eth0 } = instance.devices
   const haveGb = Number(/^(\d+)GiB$/.exec(root?.size ?? '')?.[1] ?? 0)
   // A disk is never made smaller: its end may be in use.
@@ -191,6 +196,7 @@ export function adjusted(instance: Instance, spec: VpsSpec, { pool, network }: I
       ...instance.devices,
       root: { ...root, ...rootDisk(pool, { ...spec, diskGb }) },
       eth0: { ...eth0, ...card(spec, network) },
+      ...agentDisk(guestAgent),
     },
   }
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:https'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -17,24 +17,28 @@ interface Exec {
   body: ExecBody
   fds: Record<string, string>
   sockets: Map<string, WebSocket>
-  /** What the program ended with. */
+  /** Runs once its streams are connected. */
+  child?: ChildProcess
+  /** The exit code of the program, once it has ended. */
   ended: PromiseWithResolvers<number>
 }
 
-const NAMES = ['0', '1', '2', 'control']
+const STREAMS = ['0', '1', '2']
+const NAMES = [...STREAMS, 'control']
 
 export function createRecordedExecs() {
   const execs = new Map<string, Exec>()
 
-  const start = ({ body, sockets, ended }: Exec) => {
+  const start = (exec: Exec) => {
+    const { body, sockets, ended } = exec
     const [program, ...args] = body.command
     const child = spawn(program!, args, { env: body.environment, cwd: '/' })
+    exec.child = child
     child.stdin.on('error', () => {})
     sockets.get('0')!.on('message', (data: Buffer, isBinary) => {
       if (isBinary) child.stdin.write(data)
       else child.stdin.end()
     })
-    sockets.get('control')!.on('message', (data) => child.kill(JSON.parse(String(data)).signal))
     for (const [name, stream] of [
       ['1', child.stdout],
       ['2', child.stderr],
@@ -68,17 +72,28 @@ export function createRecordedExecs() {
       )
     },
 
-    /** Lets the websockets of the programs come to a member. */
-    attach(server: Server) {
+    /**
+     * Lets the websockets of the programs come to a member.
+     * @param isControlLate whether the one that controls a program comes after its end
+     */
+    attach(server: Server, isControlLate: () => boolean) {
       const sockets = new WebSocketServer({ noServer: true })
       server.on('upgrade', (request, socket, head) => {
         const url = new URL(request.url!, 'https://cluster')
         const exec = execs.get(url.pathname.split('/')[3]!)
         const name = NAMES.find((each) => exec?.fds[each] === url.searchParams.get('secret'))
         if (!exec || !name) return socket.destroy()
+        if (name === 'control' && isControlLate()) {
+          const said = JSON.stringify({ type: 'error', error: 'Only running operations can be connected' })
+          return socket.end(
+            `HTTP/1.1 500 Internal Server Error\r\nContent-Length: ${said.length}\r\n\r\n${said}`,
+          )
+        }
         sockets.handleUpgrade(request, socket, head, (opened) => {
           exec.sockets.set(name, opened)
-          if (exec.sockets.size === NAMES.length) start(exec)
+          if (name === 'control')
+            opened.on('message', (data) => exec.child?.kill(JSON.parse(String(data)).signal))
+          if (STREAMS.every((each) => exec.sockets.has(each)) && name !== 'control') start(exec)
         })
       })
     },

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runCommand } from '@coinrack/host/run-command.ts'
 import { createImageStore } from '../images/image-store.ts'
 import { createIncusClient, type IncusClient } from './client.ts'
 import { createIncusDriver } from './driver.ts'
@@ -12,6 +13,9 @@ import { instanceName } from './instance.ts'
 /*
  * The laboratory of `deploy/incus-lab`: a real cluster of three members on this machine.
  */
+
+/** The program that starts and ends the members of the laboratory. */
+export const LAB = join(import.meta.dirname, '../../../../deploy/incus-lab/lab.sh')
 
 const folder = process.env.COINRACK_INCUS_LAB ?? '/tmp/coinrack-incus-lab'
 const MEMBERS = ['node1', 'node2', 'node3']
@@ -42,7 +46,7 @@ export function labClient(): IncusClient {
   })
 }
 
-export function labDriver(client: IncusClient, member = 'node1') {
+export function labDriver(client: IncusClient, member = 'node1', options: { guestAgent?: boolean } = {}) {
   const store = createImageStore({ cacheFolder: process.env.COINRACK_CACHE ?? '/var/cache/coinrack' })
   const images = createClusterImages(client, store)
   const driver = createIncusDriver({
@@ -51,6 +55,7 @@ export function labDriver(client: IncusClient, member = 'node1') {
     images,
     pool: 'cow',
     network: labNetwork,
+    ...options,
     // Under emulation the kernel cannot calibrate the clock of the processor.
     extraConfig: { 'smbios11.tsc_early_khz': '2599998 tsc=reliable fsck.mode=skip' },
     clock: { now: () => new Date() },
@@ -62,15 +67,32 @@ export function labDriver(client: IncusClient, member = 'node1') {
 /** An address that no other machine of the laboratory is likely to have. */
 export const newAddress = (): string => `10.77.${randomInt(1, 255)}.${randomInt(1, 255)}`
 
-/** The process ids on this machine of an instance's QEMU, on whichever member it runs. */
+/**
+ * The process ids on this machine of an instance's QEMU, on whichever member it runs. One that has started another in its place and
+ * waits for it, as QEMU does when it begins, does not count.
+ */
 export async function processesOf(id: string): Promise<number[]> {
   const name = `coinrack_${instanceName(id)}/`
-  const found: number[] = []
+  const parents = new Map<number, number>()
   for (const entry of await readdir('/proc')) {
     const line = /^\d+$/.test(entry) ? await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '') : ''
-    if (line.includes('qemu-system') && line.includes(name)) found.push(Number(entry))
+    if (!line.includes('qemu-system') || !line.includes(name)) continue
+    const stat = await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '')
+    // The name in parentheses may have blanks.
+    const parent = /^.*\) \S (\d+)/.exec(stat)?.[1]
+    if (parent !== undefined) parents.set(Number(entry), Number(parent))
   }
-  return found
+  const waiting = new Set(parents.values())
+  return [...parents.keys()].filter((pid) => !waiting.has(pid))
+}
+
+/** Removes all machines and retained disks, which would run on and keep their addresses. */
+export async function emptyLab(): Promise<void> {
+  const incus = (...words: string[]) =>
+    runCommand(LAB, ['exec', '1', 'incus', ...words], { timeoutMs: 120_000 })
+  const { stdout } = await incus('list', '--project', 'coinrack', '--format', 'csv', '--columns', 'n')
+  const names = stdout.split('\n').filter((name) => name !== '')
+  if (names.length > 0) await incus('delete', '--force', '--project', 'coinrack', ...names)
 }
 
 /** Ends an instance's QEMU, and waits until the cluster knows: for a second it says one thing and then the other. */

@@ -27,6 +27,8 @@ export interface RecordedCluster {
   images: Set<string>
   /** The text with which programs inside instances are refused. */
   refuseExec: string | undefined
+  /** The websocket that controls a program comes after its end, as for a short one on a busy cluster. */
+  isControlLate: boolean
   /** Each member reads the disks of all. */
   hasSharedDisks: boolean
   /** The requests that came, as `node1 PUT /1.0/instances/NAME`. */
@@ -53,6 +55,7 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
     instances,
     images: new Set(),
     refuseExec: undefined,
+    isControlLate: false,
     hasSharedDisks: false,
     calls: [],
     meddle: () => undefined,
@@ -183,7 +186,7 @@ export async function startRecordedCluster(): Promise<RecordedCluster> {
           answer(error.status, { type: 'error', error: error.message, error_code: error.status })
         }
       }).listen(0, '127.0.0.1')
-      execs.attach(server)
+      execs.attach(server, () => cluster.isControlLate)
       await new Promise((resolve) => server.once('listening', resolve))
       const { port } = server.address() as { port: number }
       cluster.members.push({ name: member, url: `https://127.0.0.1:${port}` })

@@ -7,7 +7,7 @@
 # In Perl, since every Debian has it, and it can make system calls; without `strict` and other modules, since loading
 # one takes longer than all of this.
 
-# Of Linux on x86-64 (unistd_64.h).
+# Numbers of system calls of Linux on x86-64 (unistd_64.h).
 my ($CHDIR, $SETGROUPS, $SETRESUID, $SETRESGID, $SETSID) = (80, 116, 117, 119, 112);
 my ($PIVOT_ROOT, $PRCTL, $MOUNT, $UMOUNT2, $SETHOSTNAME, $UNSHARE) = (155, 157, 165, 166, 170, 272);
 # sched.h

@@ -42,7 +42,7 @@ for device in $(answering "$wanted"); do
   if [ "$device" != "$bridge" ]; then ip -6 neigh del proxy "$wanted" dev "$device"; fi
 done
 if [ "$bridge" != - ]; then
-  # Of all as well: else the kernel forwards a neighbour's unicast probe instead of answering it.
+  # It has to be set for all interfaces as well, or the kernel forwards a neighbour's unicast probe instead of answering it.
   for at in all "$bridge"; do echo 1 >"/proc/sys/net/ipv6/conf/$at/proxy_ndp"; done
   ip -6 neigh replace proxy "$wanted" dev "$bridge"
 fi

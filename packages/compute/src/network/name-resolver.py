@@ -35,10 +35,10 @@ DATAGRAM = 1232
 WORKERS = 16
 WAITING = 64
 STACK = 512 * 1024
-# What an address of a name comes as.
+# The types of record that give a name an address.
 ADDRESSES = (dns.rdatatype.A, dns.rdatatype.AAAA)
 PLAIN = re.compile(r"[a-z0-9_.-]+")
-# Of zones, and of whatever there is.
+# Questions for a whole zone, and for every record of a name.
 NOT_ANSWERED = {dns.rdatatype.AXFR, dns.rdatatype.IXFR, dns.rdatatype.ANY}
 
 

@@ -1,13 +1,13 @@
 import { constants, type Http2Session, type Settings } from 'node:http2'
 
 /*
- * What both halves agree on. The host opens the TCP connection, and then the service asks by HTTP/2 (RFC 9113) and the
+ * Both halves of the connection agree on what follows. The host opens the TCP connection, and then the service asks by HTTP/2 (RFC 9113) and the
  * host answers: requests share the connection, each at the pace of its slower side, and can be given up one by one.
  */
 
-/** What one stream may have on its way before it is read: it bounds what a stalled one holds of the connection. */
+/** The bytes that one stream may have in flight before they are read: a bound on the share of the connection that a stalled one holds. */
 const STREAM_WINDOW = 512 * 1024
-/** Together: hundreds may stall, and the others still go on. */
+/** The same for all streams together: hundreds may stall, and the others still go on. */
 const SESSION_WINDOW = 256 * 1024 * 1024
 /** At the same moment: previews, files and commands of all sandboxes of a host. */
 const STREAMS_AT_MOST = 2_000

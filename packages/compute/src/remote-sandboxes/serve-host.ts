@@ -186,7 +186,7 @@ function refuse(stream: ServerHttp2Stream, error: unknown): void {
   end(stream, { code, message: message.slice(0, 2_000) })
 }
 
-/** What the service still sends is not wanted any more. */
+/** Answers, and stops reading what the service still sends. */
 function end(stream: ServerHttp2Stream, value: unknown): void {
   stream.end(encodeMessage(value), () => {
     if (!stream.readableEnded) stream.close()

@@ -9,11 +9,11 @@ import { sumOf } from './saved-state.ts'
 /** One kind of artifact: a folder each, under a common one. */
 export interface ArtifactKind {
   folder: string
-  /** What its name looks like. Only such a name becomes a path. */
+  /** The pattern of its name. Only such a name becomes a path. */
   name: RegExp
   /** The files that it has; the last one is there in every one that is whole. */
   files: readonly string[]
-  /** Of its files. */
+  /** The mode of its files. */
   mode: number
 }
 

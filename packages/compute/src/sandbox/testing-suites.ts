@@ -9,7 +9,7 @@ import type { Sandboxes } from './runtime.ts'
 import { folderOf, groupsOf, makeSandboxes, processesIn } from './testing.ts'
 
 let whole: ReturnType<typeof makeSandboxes> | undefined
-/** Of the smallest sandbox that boots. */
+/** The size of the smallest sandbox that boots. */
 export const size = { vcpus: 0.25, memoryMb: 256, diskGb: 2 }
 
 /** Sandboxes of this file, with the saved machine that all of them begin as. */

@@ -45,7 +45,7 @@ const ENDING_MS = 3_000
 const READ_PIECE_BYTES = OUTPUT_BYTES
 /** A guest that is slow gives less at once, rather than late. */
 const READ_MS = 35_000
-/** What a program is given at once: a serial port carries it in base64. */
+/** The most that a program is given at once, since a serial port carries it in base64. */
 const WRITE_PIECE_BYTES = 512 * 1024
 /** coreutils' timeout(1): ended by it, and killed. */
 const ENDED_BY_TIMEOUT = [124, 137]

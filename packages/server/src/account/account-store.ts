@@ -91,6 +91,12 @@ export const accountView = (row: AccountRow): z.output<typeof Account> => ({
   created_at: row.created_at,
 })
 
+/** Whether there is such an account, and it is not suspended. */
+export async function accountMayLogIn(db: Queryable, id: string): Promise<boolean> {
+  const { rowCount } = await db.query('select from account where id = $1 and suspended_at is null', [id])
+  return rowCount === 1
+}
+
 /** @param at null: it is no longer suspended */
 export async function setSuspended(tx: Transaction, id: string, at: Date | null): Promise<void> {
   await tx.query('update account set suspended_at = $2 where id = $1', [id, at])

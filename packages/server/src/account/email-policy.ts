@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url'
+import { copiedExample, isExampleHost } from '../platform/documentation-examples.ts'
 
 export type EmailVerdict = { email: string } | { refused: 'invalid_email' | 'reserved_email'; why: string }
 
@@ -10,18 +11,7 @@ const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** RFC 2606, RFC 6761, RFC 6762, RFC 7686, RFC 9476. */
-const RESERVED_DOMAINS = ['example.com', 'example.net', 'example.org']
-const RESERVED_ENDINGS = [
-  'test',
-  'example',
-  'invalid',
-  'localhost',
-  'local',
-  'onion',
-  'alt',
-  'arpa',
-  'internal',
-]
+const RESERVED_ENDINGS = ['test', 'invalid', 'localhost', 'local', 'onion', 'alt', 'arpa', 'internal']
 /** RFC 2142, and what would let a customer speak for an operator. */
 const ROLES = ['abuse', 'hostmaster', 'noc', 'postmaster', 'root', 'security', 'webmaster']
 
@@ -53,7 +43,10 @@ export function judgeEmail(text: string, ownDomains: readonly string[]): EmailVe
   if (email.length > LONGEST) return invalid(`An e-mail address has at most ${LONGEST} characters`)
 
   const within = (name: string) => domain === name || domain.endsWith(`.${name}`)
-  if (RESERVED_DOMAINS.some(within) || RESERVED_ENDINGS.some(within)) {
+  if (isExampleHost(domain)) {
+    return reserved(copiedExample('an address', 'a mailbox of your own; example domains are reserved'))
+  }
+  if (RESERVED_ENDINGS.some(within)) {
     return reserved(`${domain} is reserved for documentation and tests`)
   }
   if (ownDomains.some(within)) return reserved(`${domain} belongs to the operator of this service`)

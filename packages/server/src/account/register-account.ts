@@ -4,6 +4,7 @@ import { createAccount } from './create-account.ts'
 import { judgeEmail } from './email-policy.ts'
 import { openSession } from './open-session.ts'
 import { hashPassword } from './password.ts'
+import { refuseExamplePassword } from './refuse-example-password.ts'
 
 export const registerAccount: Handler<'registerAccount'> = preparedHandler(
   async ({ input, db, services, fail }) => {
@@ -12,6 +13,7 @@ export const registerAccount: Handler<'registerAccount'> = preparedHandler(
     if (await accountByEmail(db, verdict.email))
       throw fail('email_taken', 'There is an account with this e-mail address')
     const { password } = input
+    if (password !== undefined) refuseExamplePassword(password, fail)
     return {
       email: verdict.email,
       passwordHash:

@@ -62,7 +62,7 @@ export const requestLoginCode: Handler<'requestLoginCode'> = async (call) => {
 const mailOf = ({ config }: Services, to: string, code: string) => ({
   to,
   subject: `${code} is your login code`,
-  text: `Your login code is ${code}\n\nIt is good for 10 minutes and one login at ${config.publicUrl}.\nIf you did not ask for it, ignore this mail: nobody can log in without it.\n`,
+  text: `Your login code is ${code}\n\nIt is good for 10 minutes and one login at ${config.publicUrl}.\nIf you did not ask for it, ignore this mail: no one can log in without it.\n`,
 })
 
 /** The events of a mailbox in a day. Two requests at the same moment count one after the other. */

@@ -4,14 +4,16 @@ import { BLOCKED_S, countPassword } from './count-password.ts'
 import { isOfLogin } from './may-manage.ts'
 import { lockOwnToken } from './own-token.ts'
 import { hashPassword, verifyPassword } from './password.ts'
+import { refuseExamplePassword } from './refuse-example-password.ts'
 
 const RECENT_MS = 600_000
 
 export const setPassword: Handler<'setPassword'> = preparedHandler(
-  async ({ input, caller, db, services }) => {
+  async ({ input, caller, db, services, fail }) => {
     const { customers } = services.hashing
     const { password_hash: old } = await accountById(db, caller.accountId)
     const { password, current_password: current } = input
+    refuseExamplePassword(password, fail)
     const isRecent = services.clock.now().getTime() - caller.authenticatedAt.getTime() <= RECENT_MS
     const isAsked = old !== null && !isRecent
     const good = isAsked && current !== undefined && (await customers.run(() => verifyPassword(current, old)))

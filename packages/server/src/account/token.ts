@@ -26,6 +26,9 @@ export function isToken(text: string): boolean {
   return checksum(body.slice(0, LENGTH)) === body.slice(LENGTH)
 }
 
+/** Whether a text can be an access token of the authorization server: 256 bits in base64url. */
+export const isAccessToken = (text: string) => /^[\w-]{43}$/.test(text)
+
 /** CRC-32 of the text, in base62. */
 function checksum(text: string): string {
   let value = crc32(text)

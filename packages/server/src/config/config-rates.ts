@@ -14,6 +14,10 @@ export const rateClasses = {
   console: perAccount('Consoles opened', '20/min'),
   sandboxes: perAccount('Sandboxes made', '60/min'),
   register: perAddress('Registrations', '20/h'),
+  applications: perAddress(
+    'Applications that register for sign-in by OAuth, or whose metadata is fetched',
+    '60/h',
+  ),
   login: perAddress('Logins and one-time codes', '10/10min'),
   registerTotal: { doc: 'Registrations of all addresses together.', default: '2000/h' },
   loginTotal: {

@@ -3,6 +3,7 @@ import { defaultDiskLimits } from '@coinrack/compute/machine/control-groups/limi
 import { defaultUserIds } from '@coinrack/compute/machine/machine-users.ts'
 import { defaultEgress } from '@coinrack/compute/network/machine-ruleset.ts'
 import type { z } from 'zod'
+import { discoverySettings } from './config-discovery.ts'
 import { replicaSettings } from './config-replicas.ts'
 import * as values from './config-values.ts'
 
@@ -53,12 +54,7 @@ export const settings = {
     otherwise: '`COINRACK_PORT` and 1000, `9080` with the default; above 64535, less 1000',
   },
   ...replicaSettings,
-  publicUrl: {
-    name: 'COINRACK_PUBLIC_URL',
-    doc: 'Where customers reach the service; every link is built from it. Production demands `https`.',
-    schema: values.origin,
-    otherwise: 'demo: `http://<host>:<port>`; production: must be set',
-  },
+  ...discoverySettings,
   publicIp: {
     name: 'COINRACK_PUBLIC_IP',
     doc: 'Address that customers of plans with a shared address connect to by SSH.',
@@ -215,7 +211,7 @@ export const settings = {
   },
   receiptSecret: {
     name: 'COINRACK_RECEIPT_SECRET',
-    doc: 'The key that receipts are signed with comes from it; replicas need the same. With another one, receipts of before no longer fit the key that is published. At least 32 bytes.',
+    doc: 'The key that receipts are signed with comes from it; replicas need the same. With another one, earlier receipts no longer fit the key that is published. At least 32 bytes.',
     schema: values.secret,
     otherwise: 'made once and kept in the data folder',
     secret: true,
@@ -332,7 +328,7 @@ export const settings = {
   },
   webhookAllowedNetworks: {
     name: 'COINRACK_WEBHOOK_ALLOWED_NETWORKS',
-    doc: 'Networks that webhooks may lead to although they are no public hosts: your own, if customers are in them. Whoever is a customer reaches them with a POST.',
+    doc: 'Networks that webhooks, and the metadata of applications that sign in by OAuth, may lead to although they are no public hosts: your own, if customers are in them. Whoever is a customer reaches them with a POST, and anyone with a GET.',
     schema: values.networks,
     default: '',
   },

@@ -55,6 +55,18 @@ export const rate = value(
   },
 )
 
+/** The bytes of a public key for each algorithm of the MCP registry; a P-384 key is a compressed point. */
+const REGISTRY_KEYS: Record<string, number> = { ed25519: 32, ecdsap384: 49 }
+
+/** `v=MCPv1; k=ed25519; p=<base64>`. */
+export const registryAuth = value(
+  'the proof of a public key for the MCP registry: "v=MCPv1; k=ed25519; p=<base64>" (or k=ecdsap384)',
+  (text) => {
+    const [, kind, key] = /^v=MCPv1; k=(\w+); p=([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? []
+    return key !== undefined && Buffer.from(key, 'base64').length === REGISTRY_KEYS[kind!] ? text : undefined
+  },
+)
+
 export const port = value(`a port from 1 to ${HIGHEST_PORT}`, (text) => wholeNumber(text, 1, HIGHEST_PORT))
 
 export const portOrOff = value(`a port from 1 to ${HIGHEST_PORT}, or 0 for none`, (text) =>

@@ -11,9 +11,10 @@ const CONNECT_MS = 10_000
 export interface Changes {
   /**
    * Resolves when the topic changes, or after `timeoutMs`. The caller must then read the changed thing again.
-   * @returns false when the service is closing: do not wait again
+   * @param gone ends the wait when it aborts
+   * @returns false when the service is closing or the wait was ended: do not wait again
    */
-  wait(topic: string, timeoutMs: number): Promise<boolean>
+  wait(topic: string, timeoutMs: number, gone?: AbortSignal): Promise<boolean>
   /** Calls back on every change of every topic, and with `EVERYTHING` when changes may have been missed. */
   subscribe(listener: (topic: string) => void): () => void
   close(): Promise<void>
@@ -71,18 +72,20 @@ export async function listenForChanges(url: string, onError: (error: Error) => v
   }
   return {
     subscribe,
-    wait: (topic, timeoutMs) =>
+    wait: (topic, timeoutMs, gone) =>
       new Promise((resolve) => {
         const done = () => {
           clearTimeout(timer)
           unsubscribe()
-          resolve(!closed)
+          gone?.removeEventListener('abort', done)
+          resolve(!closed && !gone?.aborted)
         }
         const timer = setTimeout(done, timeoutMs)
         const unsubscribe = subscribe((changed) => {
           if (changed === topic || changed === EVERYTHING || closed) done()
         })
-        if (closed) done()
+        gone?.addEventListener('abort', done)
+        if (closed || gone?.aborted) done()
       }),
     async close() {
       closed = true
@@ -95,6 +98,7 @@ export async function listenForChanges(url: string, onError: (error: Error) => v
 /**
  * Reads until the value reaches the expected state or the time is over: a long poll.
  * @param seconds the longest time to wait
+ * @param gone ends the wait when it aborts
  * @returns the last value that was read
  */
 export async function readUntil<T>(
@@ -103,12 +107,13 @@ export async function readUntil<T>(
   seconds: number,
   read: () => Promise<T>,
   reached: (value: T) => boolean,
+  gone?: AbortSignal,
 ): Promise<T> {
   const end = performance.now() + seconds * 1000
   for (;;) {
     // Listening starts before the read, so that a change between the two is not missed.
     const left = end - performance.now()
-    const changed = left > 0 ? changes.wait(topic, left) : undefined
+    const changed = left > 0 ? changes.wait(topic, left, gone) : undefined
     const value = await read()
     if (reached(value) || !changed || !(await changed)) return value
   }

@@ -1,4 +1,5 @@
 import type { Handler } from '../dispatch/handler.ts'
+import { copiedExample, isExampleHost } from '../platform/documentation-examples.ts'
 import { queueMail } from '../platform/queue-mail.ts'
 import { sha256 } from '../platform/sealer.ts'
 import { addressesOf, countDelegations, insertDelegation } from './delegation-store.ts'
@@ -21,6 +22,10 @@ export const delegateService: Handler<'delegateService'> = async (call) => {
   if (expiresAt && expiresAt <= now) {
     const details = [{ path: 'expires_at', message: 'Expected a time in the future' }]
     throw fail('invalid_input', 'expires_at: Expected a time in the future', { fields: { details } })
+  }
+  if (isExampleHost(input.email.split('@').at(-1)!.toLowerCase())) {
+    const details = [{ path: 'email', message: copiedExample('an address', "your friend's own") }]
+    throw fail('invalid_input', `email: ${details[0]!.message}`, { fields: { details } })
   }
   if (resource.status === 'deleted' || resource.status === 'failed') {
     throw fail('service_busy', `The VPS is ${resource.status}`, {

@@ -20,7 +20,7 @@ import { otherDoor } from './other-door.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
 import { compileInput, readKey } from './read-input.ts'
 import { listOf, resourceRow } from './resources.ts'
-import { replayed, runOutside, runWrite, type Work } from './run-work.ts'
+import { createRuns, replayed, type Work } from './run-write.ts'
 
 /** One request, as any transport hands it in. */
 export interface Request {
@@ -40,8 +40,12 @@ export interface Request {
   forGrants?: boolean
   /** By x402: base64 by REST, an object as a tool; unread. */
   payment?: unknown
-  /** Whether the caller has hung up, where the transport knows that. */
-  isGone?(): boolean
+  /** Aborted when the caller has hung up, where the transport knows that. */
+  hungUp?: AbortSignal
+  /** Aborted when the caller has taken the call back, which it will not repeat. */
+  cancelled?: AbortSignal
+  /** Work that may take long goes on in the background, and the answer names its task. */
+  asTask?: boolean
   /** Where the transport streams. */
   stream?: OutputStream
 }
@@ -62,6 +66,8 @@ interface Begun {
   headers: Answer['headers']
   /** Once the limits let the request through. */
   taken: Taken | undefined
+  found?: string
+  isEarly?: boolean
 }
 
 export interface Answer {
@@ -69,6 +75,10 @@ export interface Answer {
   /** As on the wire. For a list: `{items, next_cursor}`. */
   body: Record<string, unknown>
   headers: Record<string, string>
+  /** The resource that the call was about, where it left that out. */
+  found?: string
+  /** Whether it waited for something that had not come. */
+  isEarly?: boolean
   /** The call that `callOperation` made: this is its answer. */
   answered?: { name: OperationName; input: Record<string, unknown> }
 }
@@ -86,6 +96,7 @@ export function createDispatch(
   strangers: Strangers,
 ): Dispatch {
   const known = createKnownTokens()
+  const runs = createRuns(services)
   const inputs = new Map(Object.entries(operations).map(([name, op]) => [name, compileInput(op)]))
 
   async function run(name: OperationName, request: Request, begun: Begun): Promise<Answer> {
@@ -108,6 +119,7 @@ export function createDispatch(
       if (earlier) return replayed(earlier)
       throw found
     }
+    if (found !== undefined) begun.found = found
     const complete = found === undefined ? request : { ...request, resourceId: found }
     const { row } = found === undefined ? presented : await identify(name, op, complete)
     // Without an identifier the input is refused.
@@ -115,8 +127,14 @@ export function createDispatch(
     if (caller) checkRights(name, op, caller)
     const given = found === undefined ? raw : { ...raw, [resourceInput(op.resource!)]: found }
     const input = inputs.get(name)!(given)
+    const key = op.method === 'GET' ? undefined : readKey(request.idempotencyKey)
+    const { payment, hungUp, cancelled } = request
+    const gone = anyOf(cancelled, key === undefined ? hungUp : undefined)
     const until: UntilReached = async (topic, seconds, read, reached) => {
-      const value = await readUntil(services.changes, topic, seconds, read, reached)
+      // A write goes on with what it has begun.
+      const end = op.method === 'GET' ? gone : undefined
+      const value = await readUntil(services.changes, topic, seconds, read, reached, end)
+      begun.isEarly = !reached(value)
       // A token may have been revoked meanwhile, or the resource taken away.
       const now = await identify(name, op, complete)
       if (op.resource) checkOwner(op, now.row, now.caller!)
@@ -124,7 +142,6 @@ export function createDispatch(
       return value
     }
 
-    const { payment, isGone = () => false } = request
     const isPaid =
       op.x402 === 'always' || (op.x402 === true && (payment !== undefined || input.method === 'x402'))
     const bodyOf = (output: unknown) => {
@@ -138,6 +155,7 @@ export function createDispatch(
       caller,
       asked: askedCall(name, given),
       client: addressBlock(request.address),
+      asTool: request.asTool,
       resource: row,
       db: world.db,
       services: world,
@@ -145,13 +163,12 @@ export function createDispatch(
         throw new OperationError(code, message, options)
       },
     }
-    const key = op.method === 'GET' ? undefined : readKey(request.idempotencyKey)
     const idempotency: Idempotency | undefined =
       caller && key !== undefined
         ? { accountId: caller.accountId, tokenId: caller.tokenId, key, operation: name, input: raw }
         : undefined
     const paid = {
-      ...{ payment, isGone, key, paidServices: services },
+      ...{ payment, key, paidServices: services, isGone: () => anyOf(hungUp, cancelled).aborted },
       keyHash: key === undefined ? undefined : hashKey({ tokenId: caller?.tokenId ?? 'none', key }),
       digest: hashInput({ operation: name, input: raw }),
     }
@@ -162,9 +179,9 @@ export function createDispatch(
         const afterCommit = (wait: () => Promise<unknown>) => {
           finish = wait
         }
-        const { stream } = request
+        const { stream, asTask = false } = request
         const output = await handler(
-          { ...call, db, until, ...(isPaid ? paid : {}), stream, afterCommit },
+          { ...call, db, until, ...(isPaid ? paid : {}), stream, gone, asTask, afterCommit },
           prepared,
         )
         return { body: bodyOf(output), finish: finish && (async () => bodyOf(await finish!())) }
@@ -172,8 +189,8 @@ export function createDispatch(
     }
     if (op.method === 'GET') return { status: 200, body: (await work.run(world.db)).body, headers: {} }
     return op.onMachine || isPaid
-      ? runOutside(services, world.db, work, idempotency)
-      : runWrite(services, world.db, work, idempotency)
+      ? runs.outside(world.db, work, idempotency, isPaid ? undefined : gone)
+      : runs.write(world.db, work, idempotency)
   }
 
   /** For a call without the identifier of a resource that can be found alone: what it means, or how it is refused. */
@@ -239,9 +256,18 @@ export function createDispatch(
       if (begun.taken && isPlainRefusal(error)) Object.assign(begun.headers, await begun.taken.giveBack())
       return failureAnswer(services, error, request.requestId)
     })
-    return { ...answer, headers: { ...begun.headers, ...answer.headers } }
+    const { headers, found, isEarly } = begun
+    return {
+      ...answer,
+      headers: { ...headers, ...answer.headers },
+      ...(found === undefined ? {} : { found }),
+      ...(isEarly === undefined ? {} : { isEarly }),
+    }
   }
 }
+
+const anyOf = (...signals: (AbortSignal | undefined)[]) =>
+  AbortSignal.any(signals.filter((signal) => signal !== undefined))
 
 /** Statuses of calls that were wrong in themselves or out of place, and so did nothing. */
 const REFUSED = [403, 404, 409, 422]

@@ -72,8 +72,17 @@ export interface Call<N extends OperationName> {
   db: Operations[N] extends { method: 'GET' } | { onMachine: true } ? Queryable : Transaction
   services: Services
   until: UntilReached
+  /** Called as a tool: the answer is for a model. */
+  asTool: boolean
   /** Undefined where the answer alone is wanted. */
   stream: OutputStream | undefined
+  /**
+   * Aborted when no caller waits for the answer any longer: what can be stopped without a trace should be. One that has
+   * hung up and sent an idempotency key may come back for the answer, so that does not abort it.
+   */
+  gone: AbortSignal
+  /** Whether work that may take long is to go on in the background, and the answer to name its task. */
+  asTask: boolean
   /**
    * For a write: the answer is what `wait` gives, once the transaction is committed. When it throws, the write is not
    * remembered under its idempotency key.

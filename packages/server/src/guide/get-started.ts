@@ -1,3 +1,4 @@
+import { sandboxFlow, vpsFlow } from '@coinrack/contract/flows.ts'
 import type { NextStep } from '@coinrack/contract/wire.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
 import { rateSettings } from '../config/config-rates.ts'
@@ -7,58 +8,6 @@ import { noticesWithoutMail } from './notice-store.ts'
 
 /** So long notices are shown. */
 const NOTICES_MS = 14 * 86_400_000
-
-const FLOW: NextStep[] = [
-  {
-    tool: 'register_account',
-    why: 'Get a token; pass it as access_token of every later tool, or as the Authorization header',
-    arguments: { email: 'you@your-domain.net' },
-  },
-  { tool: 'list_plans', why: 'Choose a plan (slug) and an OS image (os_id)' },
-  {
-    tool: 'topup_balance',
-    why: 'Get an address and the exact amount for each network and token',
-    arguments: { amount: 10 },
-  },
-  {
-    tool: 'get_invoice',
-    why: 'After the tokens were sent, wait until the payment is confirmed; repeat while it is not paid',
-    arguments: { invoice_id: 'inv_...', wait: 'paid', timeout: 50 },
-  },
-  {
-    tool: 'order_vps',
-    why: 'Order; the price is held, and charged when SSH answers',
-    arguments: { product: 'nano', os_id: 1, ssh_key: 'ssh-ed25519 AAAA...' },
-  },
-  {
-    tool: 'get_vps_status',
-    why: 'Wait for ssh_ready; the answer has the ssh command, the host key and, once, the root password',
-    arguments: { service_id: 'vps_...', wait: 'ssh_ready', timeout: 50 },
-  },
-]
-
-const SANDBOX_FLOW: NextStep[] = [
-  {
-    tool: 'create_sandbox',
-    why: 'It runs when this answers, and is paid by the second; template base has Python, Node.js and shell, code-interpreter also numpy, pandas and matplotlib',
-    arguments: { template: 'code-interpreter' },
-  },
-  {
-    tool: 'run_code',
-    why: 'Run Python, Node.js or Bash; a context keeps variables for the next run',
-    arguments: { sandbox_id: 'sbx...', language: 'python', code: '6 * 7', context: 'python' },
-  },
-  {
-    tool: 'exec_command',
-    why: 'Run a command; write_file, read_file and expose_port do the rest',
-    arguments: { sandbox_id: 'sbx...', command: 'uname -a' },
-  },
-  {
-    tool: 'kill_sandbox',
-    why: 'End it, and with it what it costs; it ends by itself after its timeout',
-    arguments: { sandbox_id: 'sbx...' },
-  },
-]
 
 export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }) => {
   const { config, ordering, sandboxing } = services
@@ -70,8 +19,8 @@ export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }
   const sandboxes = caller ? (await sandboxing.summary(db, caller.accountId)).live : 0
   return {
     service: `Virtual servers and code sandboxes, prepaid in stablecoins, without identity check, at ${config.publicUrl}`,
-    flow: numbered(FLOW),
-    sandbox_flow: numbered(config.sandboxes ? SANDBOX_FLOW : []),
+    flow: numbered(vpsFlow),
+    sandbox_flow: numbered(config.sandboxes ? sandboxFlow : []),
     authentication:
       'A token comes from register_account, login or verify_login_code. It is good for a year. The Authorization header wins over access_token.',
     tools:
@@ -97,14 +46,15 @@ export const getStarted: Handler<'getStarted'> = async ({ caller, db, services }
   }
 }
 
-const numbered = (flow: NextStep[]) => flow.map((step, index) => ({ step: index + 1, ...step }))
+const numbered = (flow: readonly NextStep[]) => flow.map((step, index) => ({ step: index + 1, ...step }))
 
 /** @param making a VPS that is being made */
 function nextCall(balance: bigint | undefined, live: number, making: string | undefined): NextStep {
-  if (balance === undefined) return FLOW[0]!
-  if (making !== undefined) return { ...FLOW[5]!, arguments: { ...FLOW[5]!.arguments, service_id: making } }
+  if (balance === undefined) return vpsFlow[0]!
+  if (making !== undefined)
+    return { ...vpsFlow[5]!, arguments: { ...vpsFlow[5]!.arguments, service_id: making } }
   if (live > 0) return { tool: 'list_vps', why: `You have ${live} VPS` }
   return balance > 0n
-    ? { ...FLOW[4]!, why: `You have ${formatUsd(balance)} USD: order a plan` }
-    : { ...FLOW[2]!, why: 'The balance is zero: top it up' }
+    ? { ...vpsFlow[4]!, why: `You have ${formatUsd(balance)} USD: order a plan` }
+    : { ...vpsFlow[2]!, why: 'The balance is zero: top it up' }
 }

@@ -55,6 +55,6 @@ async function forgetSandboxHost(
   })
   return {
     json: { id, sandboxes_lost: lost },
-    text: `${id} is forgotten and let in no more.${lost > 0 ? ` Its ${lost} sandboxes end; nobody pays for the time since they were seen last.` : ''}\nhost invite ${id} lets a machine join by this name again.`,
+    text: `${id} is forgotten and let in no more.${lost > 0 ? ` Its ${lost} sandboxes end; the time since they were last seen is not charged.` : ''}\nhost invite ${id} lets a machine join by this name again.`,
   }
 }

@@ -27,7 +27,7 @@ export const previewBlock: Command = {
     )
     return {
       json: { sandbox_id: sandboxId, port, blocked: text },
-      text: `Port ${port} of ${sandboxId} is reached by nobody`,
+      text: `Port ${port} of ${sandboxId} is no longer reachable`,
     }
   },
 }

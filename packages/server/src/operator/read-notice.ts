@@ -14,7 +14,7 @@ export function readNotice({ 'stop-after': written }: Record<string, string>): n
   return hours
 }
 
-/** What becomes of machines that cannot move while they run. */
+/** Tells the operator what becomes of machines that cannot move while they run. */
 export const noticeText = (hours: number | null): string =>
   hours === null
     ? 'What cannot move while it runs stays: --stop-after HOURS tells its owner and stops it for the move after that time'

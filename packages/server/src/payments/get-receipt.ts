@@ -6,10 +6,12 @@ import type { Services } from '../platform/services.ts'
 import { isCovered } from './invoice-state.ts'
 import { type Invoice, invoiceById } from './invoice-store.ts'
 import { type ChargeRow, chargesOf, creditedFor, payerOf } from './receipt-store.ts'
+import { seeInvoice } from './see-invoice.ts'
 
 export const getReceipt: Handler<'getReceipt'> = async ({ input, db, services, fail }) => {
   const invoice = await invoiceById(db, input.invoice_id)
-  if (invoice.status !== 'paid') throw fail('receipt_not_ready', `The invoice is ${invoice.status}`)
+  if (invoice.status !== 'paid')
+    throw fail('receipt_not_ready', `The invoice is ${invoice.status}`, seeInvoice(invoice.id))
   const charges = invoice.kind === 'topup' ? [] : await chargesOf(db, invoice)
   checkSettled(fail, invoice, charges)
   return services.receiptKey.sign(await receiptOf(db, services, invoice, charges))
@@ -18,10 +20,14 @@ export const getReceipt: Handler<'getReceipt'> = async ({ input, db, services, f
 /** Refuses a receipt for a payment that its chain took back, or for an invoice that is not charged yet. */
 function checkSettled(fail: Call<'getReceipt'>['fail'], invoice: Invoice, charges: ChargeRow[]): void {
   if (invoice.kind === 'topup' && !isCovered(invoice)) {
-    fail('receipt_not_ready', 'A payment of this invoice was taken back by its chain')
+    fail('receipt_not_ready', 'A payment of this invoice was taken back by its chain', seeInvoice(invoice.id))
   }
   if (invoice.kind !== 'topup' && charges.length === 0) {
-    fail('receipt_not_ready', 'Nothing was charged for this invoice: it is not delivered yet, or never was')
+    fail(
+      'receipt_not_ready',
+      'Nothing was charged for this invoice: it is not delivered yet, or never was',
+      seeInvoice(invoice.id),
+    )
   }
 }
 

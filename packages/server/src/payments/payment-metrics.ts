@@ -74,7 +74,7 @@ export function paymentMetrics(services: Services): (registry: Registry) => void
       },
       {
         name: 'coinrack_gas_wallet_settlements_left',
-        help: 'Payments by signature that the gas wallet can still send at the fees of now; the network is not offered for them at 0',
+        help: 'Payments by signature that the gas wallet can still send at the present fees; the network is not offered for them at 0',
         read(network) {
           const left = chainOf(network)?.settlementsLeft
           return left === undefined ? [] : [[left]]

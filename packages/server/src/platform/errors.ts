@@ -45,6 +45,15 @@ export class OperationError extends Error {
   }
 }
 
+const logInAgain = [
+  {
+    tool: 'request_login_code',
+    why: 'Prove the mailbox; verify_login_code gives a token of a login then',
+  },
+]
+const seePorts = [{ tool: 'list_exposed_ports', why: 'See the ports that are exposed, with their addresses' }]
+const askOperator = [{ tool: 'create_ticket', why: 'Ask the operator' }]
+
 /** The operations to call after a failure, where they follow from the code alone. */
 const nextSteps: Partial<Record<ErrorCode, NextStep[]>> = {
   unauthorized: [
@@ -55,22 +64,66 @@ const nextSteps: Partial<Record<ErrorCode, NextStep[]>> = {
   invalid_wallet_login: [{ tool: 'request_wallet_challenge', why: 'Get a new message to sign' }],
   invalid_code: [{ tool: 'request_login_code', why: 'Get a new code' }],
   proof_too_old: [{ tool: 'request_login_code', why: 'Prove the mailbox by a new code' }],
+  scope_missing: [{ tool: 'whoami', why: 'See the scopes of this token' }, ...logInAgain],
+  token_not_below: [{ tool: 'list_tokens', why: 'See which token is above which' }, ...logInAgain],
+  child_token: logInAgain,
+  budget_exceeded: [{ tool: 'whoami', why: 'See the budget of this token, and what is left of it' }],
+  not_found: [{ tool: 'get_started', why: 'See what there is' }],
   email_taken: [{ tool: 'request_login_code', why: 'Log in with a code by mail' }],
+  email_set: [{ tool: 'whoami', why: 'See the address' }],
   insufficient_balance: [{ tool: 'topup_balance', why: 'Add money to the balance, then repeat the call' }],
   account_owes: [{ tool: 'topup_balance', why: 'Pay what is owed' }],
+  payment_insufficient_funds: [
+    { tool: 'topup_balance', why: 'Or pay an invoice from any wallet or exchange' },
+  ],
+  payment_method_unavailable: [
+    { tool: 'topup_balance', why: 'Get an invoice: its payment_options are what can be paid' },
+  ],
+  invoice_closed: [{ tool: 'list_invoices', why: 'See your invoices' }],
+  topup_by_crypto_only: [{ tool: 'list_invoices', why: 'See its checkout_url' }],
+  refund_other_chain: [
+    {
+      tool: 'list_transactions',
+      why: 'See on which networks money came, and in which tokens; get_refund_terms needs one of them',
+    },
+  ],
+  refund_repeated: [{ tool: 'list_refunds', why: 'See the refund that this signature was for' }],
   unknown_product: [{ tool: 'list_plans', why: 'See the plans' }],
   os_not_supported: [{ tool: 'list_plans', why: 'See the OS images of each plan' }],
+  price_above_maximum: [{ tool: 'list_plans', why: 'See the prices' }],
   unknown_template: [
     { tool: 'list_sandbox_snapshots', why: 'See the snapshots that are ready, and their tariffs' },
   ],
+  unknown_language: [
+    {
+      tool: 'create_sandbox',
+      why: 'Start one that has the interpreters',
+      arguments: { template: 'code-interpreter' },
+    },
+  ],
+  network_unavailable: [
+    {
+      tool: 'create_sandbox',
+      why: 'Start one without a network',
+      arguments: { network: { allow_internet: false } },
+    },
+  ],
   ssh_key_limit: [{ tool: 'list_ssh_keys', why: 'See which key can be deleted' }],
+  invalid_ssh_key: [{ tool: 'list_ssh_keys', why: 'See the stored keys: ssh_key takes the id of one' }],
   token_limit: [{ tool: 'list_tokens', why: 'See which token can be revoked' }],
   delegation_limit: [{ tool: 'list_delegations', why: 'See which delegation can be revoked' }],
   ticket_limit: [{ tool: 'list_tickets', why: 'See which ticket can be closed' }],
   webhook_limit: [{ tool: 'list_webhooks', why: 'See which webhook can be deleted' }],
   sandbox_snapshot_limit: [{ tool: 'list_sandbox_snapshots', why: 'See which snapshot can be deleted' }],
+  review_exists: [{ tool: 'list_reviews', why: 'See the reviews that are shown' }],
   review_needs_order: [{ tool: 'list_plans', why: 'See what can be ordered' }],
   no_own_address: [{ tool: 'list_plans', why: 'See the plans whose network is dedicated' }],
+  rdns_unavailable: askOperator,
+  preview_blocked: askOperator,
+  preview_closed: seePorts,
+  preview_token_missing: seePorts,
+  port_refused: [{ tool: 'list_tasks', why: 'See whether the server on that port still runs' }],
+  mail_unavailable: [{ tool: 'login', why: 'Log in with a password, where one is set' }],
 }
 
 export function errorBody(error: OperationError, requestId: string): ErrorBody {

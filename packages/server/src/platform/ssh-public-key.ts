@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { copiedExample, isExampleSshKey } from './documentation-examples.ts'
 
 /** Curves of RFC 5656 by the name that a key of theirs carries. */
 const CURVES = new Set(['nistp256', 'nistp384', 'nistp521'])
@@ -25,7 +26,11 @@ export function judgeSshKey(text: string): KeyVerdict {
   if (!parts || parts[0]?.toString() !== type)
     return { refused: 'The key is cut off, or its type does not match its body' }
   const why = whyBad(type, parts.slice(1))
-  return why ? { refused: why } : { line: [type, body, ...comment].join(' ') }
+  if (why) return { refused: why }
+  const whole = [type, body, ...comment].join(' ')
+  return isExampleSshKey(whole)
+    ? { refused: copiedExample('the key', 'the public key of a pair that you have') }
+    : { line: whole }
 }
 
 /** The fingerprint of a whole key, as `ssh-keygen -l` writes it: `SHA256:` and unpadded base64. */

@@ -1,6 +1,10 @@
 import { basePath, walletPath } from '@coinrack/contract/index.ts'
 import type { FastifyInstance } from 'fastify'
 import { authenticate } from '../account/authenticate.ts'
+import { createAuthorizationServer } from '../account/oauth/authorization-server.ts'
+import { consentPageOf } from '../account/oauth/consent-page.ts'
+import { registerOauth } from '../account/oauth/oauth.route.ts'
+import { challenge } from '../account/oauth/resource.ts'
 import { registerProvenPages } from '../account/proving/proven-page.route.ts'
 import { approvalPage } from '../approvals/approval-page.ts'
 import { shareOf } from '../database/pool.ts'
@@ -14,7 +18,7 @@ import { createSlots } from '../platform/slots.ts'
 import { registerSandboxFiles } from '../sandboxes/files/sandbox-files.route.ts'
 import { registerPreviews } from '../sandboxes/ports/previews.route.ts'
 import { registerContentNegotiation } from '../transport/content-negotiation.ts'
-import { registerDocuments, registerOpenapi } from '../transport/documents.ts'
+import { registerDocuments, registerOpenapi } from '../transport/documents/documents.ts'
 import { allowBrowsers } from '../transport/for-browsers.ts'
 import { lingerAfterAnswers } from '../transport/lingering-close.ts'
 import { registerMcp } from '../transport/mcp/register-mcp.ts'
@@ -80,11 +84,24 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
     { prefix: walletPath },
   )
   registerDocuments(app, services)
-  registerMcp(app, services.config, dispatch)
+  registerMcp(app, services, dispatch, {
+    challenge: (isPresented) => challenge(services.config, isPresented),
+    async isGrant(token, address) {
+      if (token === undefined) return false
+      const caller = await callerOf(Object.create(services, { db: { value: lookups } }), token)
+      if (!caller) await strangers.limiter.takeBadToken(address)
+      return caller?.kind === 'grant'
+    },
+  })
   registerOtherRoutes(app, services, { readiness })
   const forStrangers: Services = Object.create(services, { db: { value: shared } })
   registerCheckout(app, forStrangers, strangers.limiter)
-  registerProvenPages(app, forStrangers, { dispatch, limiter: strangers.limiter }, [approvalPage(services)])
+  const provider = createAuthorizationServer(forStrangers)
+  registerOauth(app, forStrangers, strangers.limiter, provider)
+  registerProvenPages(app, forStrangers, { dispatch, limiter: strangers.limiter }, [
+    consentPageOf(forStrangers, provider),
+    approvalPage(services),
+  ])
   registerSandboxFiles(app, services, dispatch)
   upgrades.push(
     registerConsole(app, services, lookups, passOn),

@@ -1,6 +1,7 @@
 import { forgetOldFailures } from '../account/failed-login-store.ts'
 import { forgetOldClients } from '../account/known-client-store.ts'
 import { forgetOldCodes } from '../account/login-code-store.ts'
+import { forgetOldStates } from '../account/oauth/state-store.ts'
 import { forgetEndedTokens, forgetRetiredTokens } from '../account/token-store.ts'
 import { collectDebts } from '../balance/collect-debts.ts'
 import { notifyLowBalances } from '../balance/notify-low-balances.ts'
@@ -307,6 +308,7 @@ export async function forgetWhatIsOld(services: Services): Promise<PassReport> {
     () => forgetUnpaidInvoices(db, before),
     () => forgetDeletedWebhooks(db, before),
     () => forgetApprovals(db, before),
+    () => forgetOldStates(db, now),
     () => forgetEndedTokens(db, before),
   ]
   let failed = 0

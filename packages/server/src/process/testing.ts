@@ -47,6 +47,8 @@ export interface ToolReply {
   isError: boolean
   // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
   body: any
+  /** The blocks of the answer, as a model sees them. */
+  content: { type: string; text?: string; data?: string; mimeType?: string; uri?: string }[]
 }
 
 export interface TestService extends TestWorld {
@@ -123,7 +125,8 @@ export async function startTestService(
   const tool: TestService['tool'] = async (name, input = {}, { token, address } = {}) => {
     const reply = await app.inject({
       method: 'POST',
-      url: '/mcp',
+      // Where each tool shows its output schema, and so answers structured content.
+      url: '/mcp/all',
       remoteAddress: address ?? '127.0.0.1',
       headers: {
         accept: 'application/json, text/event-stream',
@@ -134,7 +137,12 @@ export async function startTestService(
       payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } },
     })
     const { result } = JSON.parse(/^data: (.*)$/m.exec(reply.body)![1]!)
-    return { isError: result.isError === true, body: JSON.parse(result.content[0].text) }
+    const isError = result.isError === true
+    return {
+      isError,
+      body: isError ? JSON.parse(result.content[0].text) : result.structuredContent,
+      content: result.content,
+    }
   }
 
   const reconcile: TestService['reconcile'] = async () => {

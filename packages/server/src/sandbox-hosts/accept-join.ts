@@ -7,7 +7,7 @@ import type { Services } from '../platform/services.ts'
 import type { Authority } from './authority.ts'
 import { admit, endMembership, type Invitation, invitationOf, spendInvitation } from './membership-store.ts'
 
-/** What a machine sends that wants to be a host. */
+/** The request of a machine that wants to be a host. */
 export const JoinRequest = z.strictObject({
   host: z.string().max(40),
   secret: z.string().max(100),

@@ -17,7 +17,7 @@ import {
 import type { Services } from '../platform/services.ts'
 import { keepAuthority } from './authority-store.ts'
 
-/** What an authority needs of the service. */
+/** The parts of the service that an authority needs. */
 type World = Pick<Services, 'db' | 'sealer' | 'clock' | 'random'>
 
 /** A certificate that was signed now. */

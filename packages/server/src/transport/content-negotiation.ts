@@ -46,7 +46,10 @@ export function registerContentNegotiation(app: FastifyInstance, dispatch: Dispa
   app.addHook('preHandler', async (request, reply) => {
     const form = byUrl.get(request.routeOptions.url ?? '')
     if (!form || request.method !== 'GET' || !request.headers.accept?.includes(form.accept)) return
-    const { status, body, headers } = await ask(dispatch, form.operation, operations[form.operation], request)
+    const { status, body, headers } = await ask(dispatch, form.operation, operations[form.operation], {
+      request,
+      reply,
+    })
     reply.code(status).headers({ 'cache-control': 'no-store', ...headers })
     if (status !== 200) return reply.send(body)
     linkToNext(reply, body)

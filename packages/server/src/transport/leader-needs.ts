@@ -3,9 +3,10 @@ import type { Operation } from '@coinrack/contract/operation.ts'
 import type { FastifyRequest } from 'fastify'
 import { namedCall } from '../dispatch/call-by-name.ts'
 import { operationNamed } from '../dispatch/operation-index.ts'
+import { isRun } from './mcp/task-id.ts'
 
 /*
- * What only the service that tends the machines can answer.
+ * Requests that only the service that tends the machines can answer.
  */
 
 declare module 'fastify' {
@@ -53,8 +54,10 @@ function operationsCalled({ routeOptions, params, body }: FastifyRequest): Calle
 function calledBy(message: unknown): Called[] {
   const { method, params } = (message ?? {}) as {
     method?: unknown
-    params?: { name?: unknown; arguments?: Record<string, unknown> }
+    params?: { name?: unknown; arguments?: Record<string, unknown>; taskId?: unknown }
   }
+  // Each of these reads the task that the run has in its sandbox.
+  if (String(method).startsWith('tasks/') && isRun(params?.taskId)) return [{ name: 'getTask', input: {} }]
   const name = method === 'tools/call' ? operationNamed(String(params?.name)) : undefined
   if (name === undefined) return []
   const { access_token: _token, idempotency_key: _key, ...input } = params?.arguments ?? {}

@@ -7,9 +7,11 @@ const document = openapi() as any
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at any part of it
 const all: any[] = Object.values(document.paths).flatMap((path) => Object.values(path as object))
 
-test('behavior: each operation stands with its subject, and one alone is where to begin', () => {
+test('behavior: each operation stands with its subject, and only what leads to others is the guide', () => {
   expect(all.filter(({ tags }) => tags[0] === 'Guide').map(({ operationId }) => operationId)).toEqual([
     'getStarted',
+    'findOperations',
+    'callOperation',
   ])
   expect(document.paths['/sandboxes/{id}'].get.tags).toEqual(['Sandboxes'])
   expect(document.paths['/webhooks'].post.tags).toEqual(['Events'])

@@ -65,11 +65,11 @@ export async function registerRest(
         ...(op.bodyBytes === undefined ? {} : { bodyLimit: op.bodyBytes }),
         handler: async (request, reply) => {
           if (!wantsStream(op, request)) {
-            const answer = await ask(dispatch, name, op, request)
+            const answer = await ask(dispatch, name, op, { request, reply })
             return send(reply, answeringOf(op, answer), answer)
           }
           const answer = await streamAnswer(request, reply, closing.signal, (stream) =>
-            ask(dispatch, name, op, request, stream),
+            ask(dispatch, name, op, { request, reply }, stream),
           )
           return answer ? send(reply, op, answer) : reply
         },
@@ -95,7 +95,7 @@ export function ask(
   dispatch: Dispatch,
   name: OperationName,
   op: Operation,
-  request: FastifyRequest,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   stream?: OutputStream,
 ): Promise<Answer> {
   const key = request.headers['idempotency-key']
@@ -112,9 +112,16 @@ export function ask(
     payment: isPayment
       ? paymentOfScheme(authorization)
       : (request.headers['payment-signature'] ?? request.headers['x-payment']),
-    isGone: () => request.raw.socket.destroyed,
+    hungUp: hungUp(reply),
     ...(stream && { stream }),
   })
+}
+
+/** Aborted when the connection of the answer is closed, also once it has been sent. */
+export function hungUp({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => gone.abort())
+  return gone.signal
 }
 
 /** The token of an Authorization header; anything else than one Bearer token counts as a bad token. */

@@ -43,7 +43,7 @@ function showChanges({ title, due, parts }) {
   else showPayment('whole')
 }
 
-/** What is chosen: by the buttons, and the kind of code that is shown. */
+/** The choice that the buttons show, and the kind of code. */
 function chosen() {
   const value = (name) => pay.querySelector(`input[name="${name}"]:checked`)?.value
   const code = pay.querySelector('.panel')?.dataset.code
@@ -82,7 +82,7 @@ function replacePayment(much, html) {
   pay.dispatchEvent(new Event('shown'))
 }
 
-/** What is chosen stands in the address, so that a reload keeps it. */
+/** Writes the choice into the address, so that a reload keeps it. */
 function keepChoice({ network, token, code }) {
   const query = new URLSearchParams({ network, token, ...(code === 'transfer' ? { code } : {}) })
   history.replaceState(null, '', `?${query}`)

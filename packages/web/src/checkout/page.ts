@@ -58,7 +58,7 @@ export function checkoutPage(view: CheckoutView, options: PageOptions): string {
     <div class="more">
       ${livePart(live('questions'))}
       <footer>
-        <p>This address is private: whoever has it sees this invoice, and nothing else of the account.</p>
+        <p>This address is private: anyone who has it sees this invoice, and nothing else of the account.</p>
         <p><a href="${path}.json">The same as JSON</a></p>
       </footer>
     </div>

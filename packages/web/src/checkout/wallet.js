@@ -150,7 +150,7 @@ async function checkFunds(provider, { chain, transaction, token, amount }, from)
   )
 }
 
-/** Of a token with six decimals, rounded down to cents. */
+/** An amount of a token with six decimals, rounded down to cents. */
 const inUnits = (atomic) => `${atomic / 1_000_000n}.${String((atomic / 10_000n) % 100n).padStart(2, '0')}`
 
 async function sendTransfer(wallet, place) {

@@ -18,7 +18,7 @@ screen.addEventListener('connect', () => {
 screen.addEventListener('disconnect', () => {
   state.textContent = 'Closed. Open another console for more.'
 })
-// Of X11. The second virtual terminal of a Linux guest asks for a login as soon as it is looked at.
+// Key symbols of X11. The second virtual terminal of a Linux guest asks for a login as soon as it is looked at.
 const [CONTROL, ALT, F2] = [0xffe3, 0xffe9, 0xffbf]
 document.getElementById('login').addEventListener('click', () => {
   screen.sendKey(CONTROL, 'ControlLeft', true)

@@ -5,7 +5,7 @@ import { makeVpsId } from '../../testing.ts'
 import type { VpsConsole } from '../console.ts'
 import type { HostFeatures } from '../vps-driver.ts'
 
-/** What the suite needs to know besides the port. */
+/** The subject of the suite: an implementation of the port, and ways to see what it does. */
 export interface ConsoleUnderTest {
   console: VpsConsole
   features: Pick<HostFeatures, 'serialConsole' | 'screen'>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GuestChannel, type GuestError, OUTPUT_BYTES } from '../guest-channel.ts'
 
-/** What the suite needs besides the port. */
+/** The subject of the suite: an implementation of the port, and ways to see what it does. */
 export interface ChannelUnderTest {
   channel: GuestChannel
   /** A machine that runs, with an agent. */

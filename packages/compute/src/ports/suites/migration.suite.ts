@@ -3,10 +3,10 @@ import { makeVpsId } from '../../testing.ts'
 import type { VpsMigration } from '../migration.ts'
 import type { DriverError, VpsDriver, VpsSpec } from '../vps-driver.ts'
 
-/** What the suite needs to know and do besides the port. */
+/** The subject of the suite: an implementation of the port, and ways to see what it does. */
 export interface MigrationUnderTest {
   migration: VpsMigration
-  /** Of two hosts of one cluster, with their names in it; the machine is on the first. */
+  /** Two hosts of one cluster, with their names in it; the machine is on the first. */
   hosts: [Host, Host]
   /** The spec of a machine that runs, whose first boot is complete. */
   spec: VpsSpec

@@ -3,7 +3,7 @@ import { makeVpsId } from '../../testing.ts'
 import type { RetainedDisks } from '../retained-disks.ts'
 import type { DriverError, HostFeatures, VpsDriver, VpsSpec } from '../vps-driver.ts'
 
-/** What the suite needs to know and do besides the port. */
+/** The subject of the suite: an implementation of the port, and ways to see what it does. */
 export interface RetainedDisksUnderTest {
   retainedDisks: RetainedDisks
   driver: VpsDriver

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ArtifactFile, SandboxArtifact, SandboxArtifacts } from '../sandbox-artifacts.ts'
 
-/** What the suite needs besides the port. */
+/** The subject of the suite: an implementation of the port, and ways to see what it does. */
 export interface ArtifactsUnderTest {
   /** A host that has an image, and a snapshot that needs it. */
   giver: SandboxArtifacts

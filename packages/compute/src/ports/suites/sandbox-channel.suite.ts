@@ -12,7 +12,7 @@ import {
 } from '../sandbox-channel.ts'
 import type { SandboxError } from '../sandbox-runtime.ts'
 
-/** What the suite needs besides the port. */
+/** The subject of the suite: an implementation of the port, and ways to see what it does. */
 export interface SandboxChannelUnderTest {
   channel: SandboxChannel
   /** A sandbox that runs, whose environment has FROM=spec. */

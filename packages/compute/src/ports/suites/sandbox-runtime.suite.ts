@@ -5,7 +5,7 @@ import { closedNetwork } from '../sandbox-network.ts'
 import type { SandboxError, SandboxErrorCode, SandboxRuntime, SandboxSpec } from '../sandbox-runtime.ts'
 import { runTask } from './sandbox-channel.suite.ts'
 
-/** What the suite needs to know and do besides the port. */
+/** The subject of the suite: an implementation of the port, and ways to see what it does. */
 export interface RuntimeUnderTest {
   runtime: SandboxRuntime
   channel: SandboxChannel

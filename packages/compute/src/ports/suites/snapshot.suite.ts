@@ -3,7 +3,7 @@ import { makeVpsId } from '../../testing.ts'
 import type { VpsSnapshots } from '../snapshot.ts'
 import type { DriverError, HostFeatures } from '../vps-driver.ts'
 
-/** What the suite needs to know and do besides the port. */
+/** The subject of the suite: an implementation of the port, and ways to see what it does. */
 export interface SnapshotsUnderTest {
   snapshots: VpsSnapshots
   features: Pick<HostFeatures, 'memorySnapshots' | 'guestCommands'>

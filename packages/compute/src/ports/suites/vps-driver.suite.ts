@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type NetworkPolicy, openPolicy } from '../network-policy.ts'
 import type { DriverError, DriverErrorCode, VpsDriver, VpsObservation, VpsSpec } from '../vps-driver.ts'
 
-/** What the suite needs to know and do besides the port. */
+/** The subject of the suite: an implementation of the port, and ways to see what it does. */
 export interface DriverUnderTest {
   driver: VpsDriver
   /** A spec of a new machine that the driver can make. With an inside, its user data is `countingUserData`. */

@@ -10,28 +10,10 @@ import { OperationError } from '../../platform/errors.ts'
 import type { Services } from '../../platform/services.ts'
 import { serveAssets } from '../../transport/serve-assets.ts'
 import type { AccountRow } from '../account-store.ts'
+import { PAGE_HEADERS } from './page-headers.ts'
 import { dropProof, keepProof, readProof } from './proof-cookie.ts'
 import { proveByCode, proveByWallet, readSignedMessage } from './prove-person.ts'
 import { PageProblem, type PageRequest, type ProvenPage } from './proven-page.ts'
-
-/** Nothing of a page is kept, framed, or loaded from elsewhere. Forms say where they come from, to nobody else. */
-const PAGE = {
-  'cache-control': 'no-store',
-  'referrer-policy': 'same-origin',
-  'x-robots-tag': 'noindex',
-  'x-frame-options': 'DENY',
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "connect-src 'self'",
-    "form-action 'self'",
-    'img-src data:',
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-}
 
 /**
  * Serves pages that stand behind the proof of who somebody is. Each has its own address; what its forms send goes to paths
@@ -51,7 +33,7 @@ export function registerProvenPages(
       { parseAs: 'string' },
       (_request, body, done) => done(null, new URLSearchParams(body as string)),
     )
-    scope.addHook('onRequest', async (_request, reply) => void reply.headers(PAGE))
+    scope.addHook('onRequest', async (_request, reply) => void reply.headers(PAGE_HEADERS))
     scope.addHook('preHandler', async (request) => {
       if (request.method === 'POST') demandOwnPage(request, services.config.publicUrl)
     })

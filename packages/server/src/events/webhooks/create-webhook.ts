@@ -1,8 +1,9 @@
 import type { Handler } from '../../dispatch/handler.ts'
-import { addressJudge } from './public-address.ts'
+import { literalAddress } from '../../platform/ask-public-host.ts'
+import { addressJudge } from '../../platform/public-address.ts'
 import { makeSecret } from './sign.ts'
 import { insertWebhook, webhooksOf } from './webhook-store.ts'
-import { literalAddress, refuseUrl } from './webhook-url.ts'
+import { refuseUrl } from './webhook-url.ts'
 import { webhookView } from './webhook-view.ts'
 
 const MOST = 10

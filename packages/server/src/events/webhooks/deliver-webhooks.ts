@@ -1,7 +1,7 @@
+import { askPublicHost, PublicHostFailure } from '../../platform/ask-public-host.ts'
 import { createTally, type PassReport } from '../../platform/pass-report.ts'
+import { addressJudge } from '../../platform/public-address.ts'
 import type { Services } from '../../platform/services.ts'
-import { PostFailure, postWebhook } from './post-webhook.ts'
-import { addressJudge } from './public-address.ts'
 import { retryPause } from './retry-pause.ts'
 import { signedHeaders } from './sign.ts'
 import { type ClaimedDelivery, claimDeliveries, disableWebhook, settleDelivery } from './webhook-store.ts'
@@ -11,6 +11,9 @@ const PER_ACCOUNT = 4
 /** Longer than an attempt can take. */
 const LEASE_MS = 60_000
 const GONE = 410
+/** All of an attempt: look-up, connection, and the whole answer. */
+const TIMEOUT_MS = 10_000
+const MOST_ANSWER_BYTES = 64 * 1024
 
 /** Announced when there is something to send. */
 export const DELIVER_WEBHOOKS = 'deliver-webhooks'
@@ -28,13 +31,14 @@ export interface WebhookSender {
 /** Sends events to webhooks, each at least once. Takes no input, and may be killed at any step. */
 export function createWebhookSender(
   services: Services,
-  { timeoutMs }: { timeoutMs?: number } = {},
+  { timeoutMs = TIMEOUT_MS }: { timeoutMs?: number } = {},
 ): WebhookSender {
   const { db, clock, log } = services
   const options = {
     lookup: services.lookup,
     mayReach: addressJudge(services.config.webhookAllowedNetworks),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    timeoutMs,
+    mostBytes: MOST_ANSWER_BYTES,
   }
   const busy = new Set<Promise<void>>()
   const tally = createTally()
@@ -94,9 +98,9 @@ export function createWebhookSender(
       ...signedHeaders(secret, delivery.event_id, clock.now(), body),
     }
     try {
-      return { status: await postWebhook(new URL(delivery.url), headers, body, options) }
+      return await askPublicHost(new URL(delivery.url), { method: 'POST', headers, body, ...options })
     } catch (error) {
-      if (!(error instanceof PostFailure)) throw error
+      if (!(error instanceof PublicHostFailure)) throw error
       return { status: null, error: error.message }
     }
   }

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { copiedExample, isExampleHost } from '../../platform/documentation-examples.ts'
 
 /** Why a URL cannot be a webhook's; undefined when it can. Where it leads to is judged each time that it is used. */
 export function refuseUrl(text: string, { httpAllowed }: { httpAllowed: boolean }): string | undefined {
@@ -7,11 +7,6 @@ export function refuseUrl(text: string, { httpAllowed }: { httpAllowed: boolean 
   if (url.protocol !== 'https:' && !(httpAllowed && url.protocol === 'http:')) return 'It has to be https'
   if (url.username || url.password) return 'It must not hold a name or a password'
   if (url.hash) return 'It must not hold a fragment'
+  if (isExampleHost(url.hostname)) return copiedExample('the URL', 'one that reaches your receiver')
   return undefined
 }
-
-/** The host of a URL as it is looked up: of `[::1]` the address inside. */
-export const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1')
-
-/** The address that is the host itself, whatever way it was written; undefined when it is a name. */
-export const literalAddress = (url: URL) => (isIP(hostOf(url)) ? hostOf(url) : undefined)

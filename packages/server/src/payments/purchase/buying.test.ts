@@ -1,3 +1,4 @@
+import { type OperationName, operationList, operations } from '@coinrack/contract/index.ts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DemoChains } from '../../chain/demo-chains.ts'
@@ -96,17 +97,39 @@ test('behavior: the terms are of every network and token that takes signatures, 
   expect(body.resource.url).toBe(`${world.services.config.publicUrl}/x402/orders`)
 })
 
-test('behavior: both doors are described where x402 is looked for', async () => {
-  const { statusCode, body } = await world.app.inject({ url: '/.well-known/x402' })
-  expect(statusCode).toBe(200)
+test('behavior: all that can be paid is described where x402 is looked for', async () => {
+  const { body } = await world.app.inject({ url: '/.well-known/x402' })
+  const { resources, invoices, assets } = JSON.parse(body)
   const { publicUrl } = world.services.config
-  for (const path of ['/x402/orders', '/x402/sandboxes'])
-    expect(JSON.parse(body).resources).toContainEqual(
-      expect.objectContaining({
-        ...{ url: publicUrl + path, method: 'POST', account: false },
-        networks: ['eip155:8453', 'eip155:1', 'eip155:137'],
-      }),
-    )
+  expect(resources.map(({ operationId }: { operationId: string }) => operationId)).toEqual(
+    operationList.flatMap(([name, op]) => (op.x402 ? [name] : [])),
+  )
+  for (const { url, method, account, networks, operationId } of resources) {
+    expect(networks).toEqual(['eip155:8453', 'eip155:1', 'eip155:137'])
+    const asked = await world.app.inject({
+      method,
+      url: url.replace(publicUrl, '').replace('{id}', 'vps_0'),
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify(operations[operationId as OperationName].example),
+    })
+    expect([url, asked.statusCode]).toEqual([url, account ? 401 : 402])
+  }
+  const { token } = await world.customer()
+  const { body: topup } = await world.ask('POST', '/balance/topup', { token, body: { amount: 5 } })
+  const secret = topup.checkout_url.split('/').at(-1)
+  const unpaid = await world.app.inject({
+    method: invoices.method,
+    url: invoices.urlTemplate.replace(publicUrl, '').replace('{secret}', secret),
+  })
+  expect(unpaid.statusCode).toBe(402)
+  const offered = (unpaid.json().accepts as { network: string; asset: string }[]).map(
+    ({ network, asset }) => `${network} ${asset.toLowerCase()}`,
+  )
+  expect(
+    (assets as { network: string; asset: string }[]).map(
+      ({ network, asset }) => `${network} ${asset.toLowerCase()}`,
+    ),
+  ).toEqual(offered)
 })
 
 test('behavior: an account without an address is told by get_started what it is not written about', async () => {

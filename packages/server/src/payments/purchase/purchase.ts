@@ -60,7 +60,7 @@ export async function purchase<N extends OperationName>(
 ): Promise<Output<Operations[N]> & Paid> {
   const { db, services, paidServices, payment: presented, key, digest, isGone } = call
   if (key !== undefined && !isSecretKey(key)) {
-    const message = 'Expected at least 128 random bits: whoever has the key is given the token'
+    const message = 'Expected at least 128 random bits: anyone who has the key is given the token'
     refuse('invalid_input', message, { fields: { details: [{ path: 'Idempotency-Key', message }] } })
   }
   const keyHash = key === undefined ? undefined : sha256(`purchase\n${key}`)

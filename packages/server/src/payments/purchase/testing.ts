@@ -12,7 +12,7 @@ import {
 } from '../x402/testing.ts'
 
 export const SSH_KEY =
-  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4wD3vVxHqD2rXw8nVf5l2m8u5v0s3c1m2o3p4q5r6s agent'
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4wD3vVxHqD2rXw8nVf5l2m8u5v0s3c1m2o3p4q5r6t agent'
 export const OTHER_SSH_KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB8Yk0mJqj1y0r3mXq0eJbXw5s7hQz3t6kq9c1v2n3b4 thief'
 /** An hourly order, which costs 0.108 USD a day. */

@@ -2,11 +2,13 @@ import type { Address } from 'viem'
 import type { Handler } from '../../dispatch/handler.ts'
 import { refundTypedData } from './refund-typed-data.ts'
 import { refundableOf } from './refundable.ts'
+import { refuseExampleWallet } from './refuse-example-wallet.ts'
 
 /** How long a signature is valid. */
 export const SIGNED_MS = 30 * 60_000
 
 export const getRefundTerms: Handler<'getRefundTerms'> = async ({ input, caller, db, services, fail }) => {
+  refuseExampleWallet(input.address, fail)
   const chain = services.chains.find(({ settings }) => settings.network === input.network)
   const token = chain?.settings.tokens.find(({ symbol }) => symbol === input.token)
   if (!chain || !token) {

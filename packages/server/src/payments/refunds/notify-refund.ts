@@ -57,7 +57,7 @@ ${explanations[what](refund)}
 const explanations: Record<Parameters<typeof notifyRefund>[3], (refund: RefundRow) => string> = {
   requested: ({ id, cancel_until }) =>
     `It was asked for with a token of your account, and the amount is held. Until ${cancel_until.toISOString()} it can be taken back with cancel_refund ${id}.
-If you did not ask for it, take it back now, then log in and revoke your other tokens: somebody has your token and your mailbox.`,
+If you did not ask for it, take it back now, then log in and revoke your other tokens: a stranger has your token and access to your mailbox.`,
   cancelled: () => 'It was cancelled, and the amount is on your balance again.',
   approved: () => 'The operator has approved it, and will send it.',
   rejected: ({ reason }) => `The operator has rejected it: ${reason}\nThe amount is on your balance again.`,

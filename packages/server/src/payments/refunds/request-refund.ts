@@ -12,6 +12,7 @@ import { notifyRefund } from './notify-refund.ts'
 import { earlierRefund, insertRefund, refundById, refundView } from './refund-store.ts'
 import { isSigned } from './refund-typed-data.ts'
 import { refundableOf } from './refundable.ts'
+import { refuseExampleWallet } from './refuse-example-wallet.ts'
 
 const LEAST = 1_000_000n
 /** How long ago the caller may have proven the mailbox. */
@@ -44,6 +45,7 @@ export const requestRefund: Handler<'requestRefund'> = preparedHandler(
       })
     }
 
+    refuseExampleWallet(input.address, fail)
     const { network, token: symbol } = input
     const chain = services.chains.find(({ settings }) => settings.network === network)
     const token = chain?.settings.tokens.find((known) => known.symbol === symbol)

@@ -52,7 +52,7 @@ export async function updateCopy(
   ])
 }
 
-/** What a sandbox was is no longer what it is: its host removes the copy by itself. */
+/** Forgets the copy of a sandbox whose state has changed since: the host that has it removes it by itself. */
 export async function dropCopy(db: Queryable, sandboxId: string): Promise<void> {
   await db.query('delete from sandbox_copy where sandbox_id = $1', [sandboxId])
 }

@@ -85,7 +85,7 @@ async function copyFor(
 
 /**
  * Lets a paused sandbox be its copy from now on, unless it was resumed meanwhile: it goes on from it when it is resumed.
- * What is left of it on its old host is destroyed when that is looked at.
+ * Its remains on the previous host are destroyed when that host is next observed.
  * @returns whether it is
  */
 export async function moveToCopy(

@@ -67,7 +67,15 @@ async function checkLink(
   const expiresAt = new Date(Number(expires || Number.NaN))
   const link = { method, sandboxId: params.id, path, expiresAt, tokenId }
   if (await isGoodLink(services, link, signature)) return path
-  throw new OperationError('link_invalid', 'The link has expired, or is for something else')
+  throw new OperationError('link_invalid', 'The link has expired, or is for something else', {
+    nextSteps: [
+      {
+        tool: method === 'GET' ? 'get_download_url' : 'get_upload_url',
+        why: 'Get a new link, with a token',
+        arguments: { sandbox_id: params.id, path },
+      },
+    ],
+  })
 }
 
 /** All that is checked for a link is checked for the bytes themselves, in the same order. */

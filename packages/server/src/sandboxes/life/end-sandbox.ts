@@ -7,7 +7,7 @@ import { notifyEnded } from './notify-sandbox.ts'
 import { type SandboxRow, sandboxById, updateSandbox } from './sandbox-store.ts'
 
 /*
- * What is written down when a sandbox ends, or what it was to become is given up.
+ * The end of a sandbox, or of the attempt to make it, as it is written down.
  */
 
 /** How long sandboxes of one host have run on it. */

@@ -1,13 +1,11 @@
-import { readUntil } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
 import { sandboxById } from './sandbox-store.ts'
 import { sandboxView } from './sandbox-view.ts'
 
-export const getSandbox: Handler<'getSandbox'> = async ({ input, db, services }) => {
+export const getSandbox: Handler<'getSandbox'> = async ({ input, db, services, until }) => {
   const read = async () => sandboxView(await sandboxById(db, input.sandbox_id), services.clock)
   if (input.wait === undefined) return read()
-  return readUntil(
-    services.changes,
+  return until(
     input.sandbox_id,
     input.timeout,
     read,

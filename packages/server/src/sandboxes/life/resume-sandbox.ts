@@ -73,6 +73,11 @@ export const resumeSandbox: Handler<'resumeSandbox'> = preparedHandler(
 function refusal(row: Parameters<typeof unreachable>[0]) {
   if (row.failure === NO_NETWORK) return noNetworks()
   if (row.failure === DAMAGED)
-    return new OperationError('sandbox_damaged', `Sandbox ${row.id}: ${row.failure}`)
+    return new OperationError('sandbox_damaged', `Sandbox ${row.id}: ${row.failure}`, {
+      nextSteps: [
+        { tool: 'kill_sandbox', why: 'End it', arguments: { sandbox_id: row.id } },
+        { tool: 'create_sandbox', why: 'And make another' },
+      ],
+    })
   return unreachable(row)
 }

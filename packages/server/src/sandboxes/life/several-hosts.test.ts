@@ -87,7 +87,7 @@ test('behavior: while a host is away its sandboxes cannot be reached, cost nothi
   await service.reconcileSandboxes()
   const after = await buyer.row(id)
   expect(after).toMatchObject({ state: 'running', reason: null })
-  // What was not looked at yet when it left, at most.
+  // At most the time since the last look, when it left.
   expect(Number(after.ran_ms - before.ran_ms)).toBeLessThan(MINUTE_MS)
   expect((await buyer.post(`/sandboxes/${id}/exec`, { command: 'true' })).status).toBe(200)
 })

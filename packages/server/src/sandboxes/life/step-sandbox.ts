@@ -58,7 +58,7 @@ export async function stepSandbox(services: Services, id: string, seen?: Observe
   try {
     return await step(services, id, seen)
   } catch (error) {
-    // What concerns the sandbox was met on the way: this is about its host.
+    // Failures of the sandbox itself were handled on the way: this one is about its host.
     if (!(error instanceof SandboxError)) throw error
     services.log.warn({ err: error, sandbox: id }, 'The host of a sandbox did not do what it was asked')
     return 'nothing'
@@ -91,7 +91,7 @@ async function observeFor({ wanted, host_id }: SandboxRow, runtime: SandboxRunti
 const keptElsewhere = async ({ db }: Services, row: SandboxRow): Promise<SandboxObservation | undefined> =>
   row.state === 'paused' && (await ownCopy(db, row)) ? { state: 'paused', ranMs: 0 } : undefined
 
-/** What is left of it on its host is destroyed there when that is back. */
+/** Takes the steps that need no host. The host destroys the remains of the sandbox when it is back. */
 async function stepWithoutHost(services: Services, row: SandboxRow): Promise<Step> {
   if (row.wanted !== 'ended' || row.gone_at || row.host_id === LOCAL_HOST) return 'nothing'
   await writeEnd(services, row, new Map())
@@ -227,7 +227,7 @@ async function end(
   await writeEnd(services, row, last)
 }
 
-/** What a host answers, or the other value when it fails or takes too long. */
+/** The answer of a host, or the other value when the host fails or takes too long. */
 async function inTime<T, O>(answer: Promise<T>, otherwise: O): Promise<T | O> {
   const late = Promise.withResolvers<O>()
   const timer = setTimeout(() => late.resolve(otherwise), PATIENCE_MS)

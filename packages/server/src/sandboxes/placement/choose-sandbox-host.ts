@@ -1,4 +1,4 @@
-/** What is left of a host, and what speaks for it. */
+/** The free share of a host, and the reasons to choose it. */
 export interface SandboxCandidate {
   id: string
   vcpus: number

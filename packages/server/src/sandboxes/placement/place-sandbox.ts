@@ -120,7 +120,7 @@ async function candidates(
   }))
 }
 
-/** What is left of each host, in their order. */
+/** The free share of each host, in their order. */
 async function freeOf(
   db: Queryable,
   { config }: Placing,

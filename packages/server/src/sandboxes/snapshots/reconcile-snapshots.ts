@@ -25,7 +25,7 @@ export function createSnapshotMaker(services: Services): {
   const looking = new Map<string, Promise<void>>()
   let lookedAt = Number.NEGATIVE_INFINITY
 
-  /** What hosts keep and no snapshot needs: of one that was deleted while its host was away, for instance. */
+  /** Removes files that hosts keep and no snapshot needs: those of one that was deleted while its host was away, for instance. */
   function removeStray(): void {
     const now = clock.now().getTime()
     if (now - lookedAt < LOOK_MS) return

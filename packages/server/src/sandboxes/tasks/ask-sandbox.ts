@@ -78,6 +78,16 @@ const leadOn: Partial<Record<ErrorCode, (id: string) => NextStep[]>> = {
       arguments: { sandbox_id: id },
     },
   ],
+  file_refused: (id) => [
+    { tool: 'list_files', why: 'See what is in its home folder', arguments: { sandbox_id: id } },
+  ],
+  unknown_context: (id) => [
+    {
+      tool: 'run_code',
+      why: 'Run it in the context that there is for its language, or in a new one',
+      arguments: { sandbox_id: id, language: 'python', context: 'python' },
+    },
+  ],
   not_found: (id) => [
     { tool: 'list_tasks', why: 'See the tasks that there are', arguments: { sandbox_id: id } },
   ],

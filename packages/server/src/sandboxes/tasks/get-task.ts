@@ -1,16 +1,19 @@
-import type { TaskOffsets, TaskOutput } from '@coinrack/compute/ports/sandbox-channel.ts'
+import type { SandboxChannel, TaskOffsets, TaskOutput } from '@coinrack/compute/ports/sandbox-channel.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { fitOutputs, outputLimit } from '../../platform/fit-output.ts'
+import { textOf, wholeBytes } from '../../platform/text-bytes.ts'
 import { askSandbox } from './ask-sandbox.ts'
-import { shownEnd, textOf, wholeBytes } from './task-output.ts'
+import { besideResults, fitResults, keepIn, orNone } from './fit-answer.ts'
 
 const LONGEST_MS = 46_000
 const WAIT_MS = 5_000
 
-export const getTask: Handler<'getTask'> = async ({ input, resource, services, stream }) => {
-  const { sandbox_id: id, task_id: taskId, stdout, stderr, timeout } = input
-  return askSandbox(services, id, resource, async ({ tasks }) => {
+export const getTask: Handler<'getTask'> = async ({ input, resource, services, stream, asTool }) => {
+  const { sandbox_id: id, task_id: taskId, stdout, stderr, timeout, max_output } = input
+  return askSandbox(services, id, resource, async (channel) => {
+    const most = stream ? undefined : outputLimit(asTool, max_output)
     const read = async (from: TaskOffsets, waitMs: number) =>
-      shown(taskId, await tasks.read(id, taskId, from, { waitMs }))
+      shown(channel, { id, taskId }, await channel.tasks.read(id, taskId, from, { waitMs }), most)
     if (!stream) return read({ stdout, stderr }, Math.min(timeout * 1000, LONGEST_MS))
     for (let from = { stdout, stderr }; ; ) {
       const output = await read(from, WAIT_MS)
@@ -24,21 +27,35 @@ export const getTask: Handler<'getTask'> = async ({ input, resource, services, s
   })
 }
 
-/** Whole characters alone: the rest of one that was cut comes with the next read. */
-function shown(taskId: string, { stdout, stderr, from, end }: TaskOutput) {
-  const outLength = end ? stdout.length : wholeBytes(stdout)
-  const errLength = end ? stderr.length : wholeBytes(stderr)
+/** Whole characters alone, and as much as fits: the rest comes with the next read. */
+async function shown(
+  channel: SandboxChannel,
+  { id, taskId }: { id: string; taskId: string },
+  { stdout, stderr, from, end }: TaskOutput,
+  most: number | undefined,
+) {
+  const there = {
+    stdout: end ? stdout.length : wholeBytes(stdout),
+    stderr: end ? stderr.length : wholeBytes(stderr),
+  }
+  const whole = { stdout: stdout.subarray(0, there.stdout), stderr: stderr.subarray(0, there.stderr) }
+  const fits = most === undefined ? there : fitOutputs(whole, besideResults(end ?? {}, most)!)
+  const cut = (['stdout', 'stderr'] as const).flatMap((part) =>
+    fits[part] < there[part] ? [{ part, bytes: there[part], shown: fits[part], path: null }] : [],
+  )
+  const { cut: cutResults, ...result } = await fitResults(end ?? {}, most, keepIn(channel, id, taskId))
   return {
     task_id: taskId,
     running: end === undefined,
-    stdout: textOf(stdout.subarray(0, outLength)),
-    stderr: textOf(stderr.subarray(0, errLength)),
+    stdout: textOf(whole.stdout.subarray(0, fits.stdout)),
+    stderr: textOf(whole.stderr.subarray(0, fits.stderr)),
     from,
-    next: { stdout: from.stdout + outLength, stderr: from.stderr + errLength },
+    next: { stdout: from.stdout + fits.stdout, stderr: from.stderr + fits.stderr },
     exit_code: end?.exitCode ?? null,
     signal: end?.signal ?? null,
     timed_out: end?.timedOut ?? false,
     duration_ms: end?.durationMs ?? null,
-    ...shownEnd(end ?? {}),
+    ...result,
+    ...orNone([...cut, ...cutResults]),
   }
 }

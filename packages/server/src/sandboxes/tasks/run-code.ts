@@ -1,16 +1,23 @@
 import type { SandboxChannel } from '@coinrack/compute/ports/sandbox-channel.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { outputLimit } from '../../platform/fit-output.ts'
 import { askSandbox } from './ask-sandbox.ts'
+import { besideResults, fitEnded, fitResults, keepIn, orNone } from './fit-answer.ts'
 import { runTask } from './run-task.ts'
-import { shownEnd } from './task-output.ts'
 
-export const runCode: Handler<'runCode'> = async ({ input, resource, services, stream }) => {
+export const runCode: Handler<'runCode'> = async ({ input, resource, services, asTool, ...taking }) => {
   const { sandbox_id: id, language, code, context, env } = input
   return askSandbox(services, id, resource, async (channel) => {
     if (context !== undefined) await makeContext(channel, id, context, language)
     const run = { code, language, ...(context !== undefined && { context }) }
-    const { end, ...done } = await runTask(services, channel, id, { run, ...(env && { env }) }, input, stream)
-    return { ...done, ...shownEnd(end) }
+    const taskId = services.newId('task')
+    const task = { run, ...(env && { env }) }
+    const { end, outputs, ...done } = await runTask(channel, { id, taskId }, task, input, taking)
+    const most = outputLimit(asTool, input.max_output)
+    const keep = keepIn(channel, id, taskId)
+    const { cut, ...shown } = await fitEnded(outputs, besideResults(end, most), keep)
+    const { cut: cutResults, ...result } = await fitResults(end, most, keep)
+    return { ...shown, ...done, ...result, ...orNone([...cut, ...cutResults]) }
   })
 }
 

@@ -6,10 +6,8 @@ import {
   type TaskOutput,
   type TaskRequest,
 } from '@coinrack/compute/ports/sandbox-channel.ts'
-import type { OutputStream } from '../../dispatch/handler.ts'
+import type { Call, OutputStream } from '../../dispatch/handler.ts'
 import { OperationError } from '../../platform/errors.ts'
-import type { Services } from '../../platform/services.ts'
-import { textOf } from './task-output.ts'
 
 /** Nothing answers later than 50 s: the last ones are for ending the task and fetching what it wrote. */
 const LONGEST_MS = 46_000
@@ -26,9 +24,11 @@ export interface Asked {
   input?: string | undefined
 }
 
+/** How the caller takes what comes of a task; see `Call`. */
+export type Taking = Pick<Call<'execCommand'>, 'stream' | 'gone' | 'asTask'>
+
 export interface Done {
-  stdout: string
-  stderr: string
+  outputs: { stdout: Uint8Array; stderr: Uint8Array }
   exit_code: number | null
   timed_out: boolean
   truncated: boolean
@@ -42,17 +42,22 @@ export interface Done {
  * A caller that hangs up ends its task, as no other caller can read it.
  */
 export async function runTask(
-  { newId }: Pick<Services, 'newId'>,
   { tasks }: SandboxChannel,
-  id: string,
+  { id, taskId }: { id: string; taskId: string },
   request: TaskRequest,
   { timeout, background, input }: Asked,
-  stream: OutputStream | undefined,
+  { stream, gone, asTask }: Taking,
 ): Promise<Done> {
-  const taskId = newId('task')
-  if (background) {
-    await tasks.start(id, taskId, { ...request, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) })
-    if (input !== undefined) await tasks.write(id, taskId, Buffer.from(input))
+  if (background || asTask) {
+    const seconds = timeout ?? (background ? undefined : DEFAULT_S)
+    const hasInput = input !== undefined
+    await tasks.start(id, taskId, {
+      ...request,
+      ...(seconds !== undefined && { timeoutMs: seconds * 1000 }),
+      ...(hasInput && { stdin: true }),
+    })
+    if (hasInput && background) await tasks.write(id, taskId, Buffer.from(input))
+    else if (hasInput) typeIn(tasks, id, taskId, input)
     return { ...nothing, task_id: taskId }
   }
   checkTimeout(timeout, stream)
@@ -69,16 +74,18 @@ export async function runTask(
     first = tasks.read(id, taskId, { stdout: 0, stderr: 0 }, how)
   }
   try {
-    return await follow(first, (from) => tasks.read(id, taskId, from, how), latest, stream)
+    return await follow(first, (from) => tasks.read(id, taskId, from, how), latest, { stream, gone })
   } finally {
     // No caller waits for it; of a task that is gone, with its sandbox or without, nothing is left to remove.
-    tasks.remove(id, taskId).catch(() => {})
+    const remove = () => tasks.remove(id, taskId).catch(() => {})
+    remove()
+    // One that was not there yet.
+    if ((stream?.gone ?? gone).aborted) first.then(remove, remove)
   }
 }
 
 const nothing: Omit<Done, 'task_id'> = {
-  stdout: '',
-  stderr: '',
+  outputs: { stdout: Buffer.of(), stderr: Buffer.of() },
   exit_code: null,
   timed_out: false,
   truncated: false,
@@ -103,12 +110,11 @@ async function follow(
   first: Promise<TaskOutput>,
   readOn: (from: TaskOffsets) => Promise<TaskOutput>,
   latest: number,
-  stream: OutputStream | undefined,
+  { stream, gone }: Omit<Taking, 'asTask'>,
 ): Promise<Done> {
   const outputs = { stdout: createOutput(stream, 'stdout'), stderr: createOutput(stream, 'stderr') }
   const view = (end: Partial<TaskEnd>): Done => ({
-    stdout: outputs.stdout.text(),
-    stderr: outputs.stderr.text(),
+    outputs: { stdout: outputs.stdout.bytes(), stderr: outputs.stderr.bytes() },
     exit_code: end.exitCode ?? null,
     timed_out: end.timedOut ?? true,
     truncated: outputs.stdout.isTruncated() || outputs.stderr.isTruncated(),
@@ -117,7 +123,9 @@ async function follow(
     end,
   })
   const hungUp = new Promise<undefined>((resolve) => {
-    stream?.gone.addEventListener('abort', () => resolve(undefined), { once: true })
+    const end = stream?.gone ?? gone
+    if (end.aborted) resolve(undefined)
+    end.addEventListener('abort', () => resolve(undefined), { once: true })
   })
   for (let reading = first; ; ) {
     const read = await Promise.race([reading, hungUp])
@@ -153,7 +161,7 @@ function createOutput(stream: OutputStream | undefined, name: 'stdout' | 'stderr
       if (part.length > 0) kept.push(part)
       return true
     },
-    text: () => textOf(Buffer.concat(kept)),
+    bytes: () => Buffer.concat(kept),
     isTruncated: () => isTruncated,
   }
 }

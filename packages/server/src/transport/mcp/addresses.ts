@@ -15,6 +15,8 @@ export interface McpAddress {
    * that a model does not read it whole.
    */
   detailed: boolean
+  /** Who lets an application in by OAuth lets it in here: it takes such grants, and no other token. */
+  forGrants?: true
 }
 
 /** Lists the guide, and the operations of these subjects. */
@@ -27,6 +29,13 @@ const everyday: McpAddress['lists'] = (name) => (operations[name] as Operation).
 /** The addresses at which agents can connect: a list may not vary by who connects, so each has its own. */
 export const mcpAddresses: readonly McpAddress[] = [
   { path: '/mcp', lists: everyday, takesToken: true, detailed: false },
+  {
+    path: '/mcp/connect',
+    lists: (name) => everyday(name) && !(operations[name] as Operation).closedTo?.includes('grant'),
+    takesToken: false,
+    forGrants: true,
+    detailed: false,
+  },
   { path: '/mcp/all', lists: () => true, takesToken: true, detailed: true },
   { path: '/mcp/vps', lists: about('Catalog', 'VPS', 'Delegations'), takesToken: true, detailed: false },
   { path: '/mcp/sandboxes', lists: about('Sandboxes'), takesToken: true, detailed: false },

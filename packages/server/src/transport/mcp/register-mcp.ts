@@ -1,15 +1,36 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../config/config.ts'
+import { createCancellations } from '../../dispatch/cancellations.ts'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
-import { version } from '../../platform/version.ts'
-import { bearerToken } from '../rest.ts'
+import { OperationError } from '../../platform/errors.ts'
+import type { Services } from '../../platform/services.ts'
+import { implementation } from '../documents/mcp-registry.ts'
+import { bearerToken, hungUp } from '../rest.ts'
 import { mcpAddresses } from './addresses.ts'
 import { createMcp } from './serve-mcp.ts'
+import { createTasks } from './tasks.ts'
+
+/** Who may use an address that is for grants. */
+export interface Grants {
+  /** Whether the token is one of a grant. Counts for the client's address when it is none. */
+  isGrant(token: string | undefined, address: string): Promise<boolean>
+  /** The header `WWW-Authenticate` that leads a client to the authorization server. */
+  challenge(isPresented: boolean): string
+}
 
 /** The agent addresses as routes. */
-export function registerMcp(app: FastifyInstance, config: Config, dispatch: Dispatch): void {
+export function registerMcp(
+  app: FastifyInstance,
+  services: Services,
+  dispatch: Dispatch,
+  grants: Grants,
+): void {
+  const { config } = services
+  const cancellations = createCancellations(services)
+  app.addHook('onClose', async () => cancellations.close())
+  const parts = { dispatch, cancellations, identity: implementation(config) }
   for (const at of mcpAddresses) {
-    const serve = createMcp(at, dispatch, version)
+    const serve = createMcp(at, { ...parts, tasks: createTasks(services, at) })
     app.route({
       method: ['GET', 'POST', 'DELETE'],
       url: at.path,
@@ -22,12 +43,18 @@ export function registerMcp(app: FastifyInstance, config: Config, dispatch: Disp
             id: null,
           })
         }
-        const gone = new AbortController()
-        reply.raw.once('close', () => gone.abort())
-        const response = await serve(webRequest(request, config.publicUrl, gone.signal), {
-          token: bearerToken(request.headers.authorization),
+        const token = bearerToken(request.headers.authorization)
+        if (at.forGrants && !(await grants.isGrant(token, request.ip)))
+          throw new OperationError('unauthorized', 'This address takes tokens that it has issued by OAuth', {
+            fix: 'Let the client sign in: the header WWW-Authenticate leads to the authorization server. With a token of your own use /mcp.',
+            nextSteps: [],
+            headers: { 'www-authenticate': grants.challenge(token !== undefined) },
+          })
+        const response = await serve(webRequest(request, config.publicUrl, hungUp(reply)), {
+          token,
           address: request.ip,
           requestId: request.id,
+          program: request.headers['user-agent'] ?? '',
         })
         return reply.send(response)
       },

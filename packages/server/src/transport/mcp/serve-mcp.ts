@@ -1,10 +1,19 @@
-import { operationList, operations } from '@coinrack/contract/index.ts'
+import { type OperationName, operationList, operations } from '@coinrack/contract/index.ts'
 import { resourceInput, toolName } from '@coinrack/contract/operation.ts'
-import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import {
+  type CallToolResult,
+  createMcpHandler,
+  type Implementation,
+  Server,
+} from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import type { Cancellations } from '../../dispatch/cancellations.ts'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
 import type { McpAddress } from './addresses.ts'
 import { cardList, readCard } from './cards.ts'
 import { DECISION_S, nextOfApproval } from './open-approval.ts'
+import { tellProgress } from './progress.ts'
+import { type Ask, asTask, type createTasks, demandTasks, TASKS, takesTasks } from './tasks.ts'
 import { toolList } from './tool-list.ts'
 import { toolResult } from './tool-result.ts'
 import { unknownTool } from './unknown-tool.ts'
@@ -19,7 +28,20 @@ export interface McpRequest {
   token: string | undefined
   address: string
   requestId: string
+  /** The name that the client program gives itself. */
+  program: string
 }
+
+/** The parts of the service that stand behind every address. */
+export interface McpParts {
+  dispatch: Dispatch
+  tasks: ReturnType<typeof createTasks>
+  cancellations: Cancellations
+  /** How the server introduces itself. */
+  identity: Implementation
+}
+
+const TaskParams = z.looseObject({ taskId: z.string().max(8_192) })
 
 /** Serves one HTTP request of an agent address. */
 export type ServeMcp = (request: Request, about: McpRequest) => Promise<Response>
@@ -35,64 +57,93 @@ const callable = new Map(
  * One address of the agent endpoint. Streamable HTTP without state, so that any replica answers any request; its list of
  * tools is built once.
  */
-export function createMcp(at: McpAddress, dispatch: Dispatch, version: string): ServeMcp {
+export function createMcp(at: McpAddress, parts: McpParts): ServeMcp {
+  const { dispatch, tasks, cancellations, identity } = parts
   const tools = toolList(at)
   const handler = createMcpHandler(({ authInfo }) => {
     const about = authInfo?.extra as unknown as McpRequest
-    const server = new Server(
-      { name: 'coinrack', version },
-      {
-        capabilities: { tools: {}, resources: {} },
-        instructions: INSTRUCTIONS,
-        cacheHints: {
-          'tools/list': KEPT,
-          'server/discover': KEPT,
-          'resources/list': KEPT,
-          'resources/read': KEPT,
-        },
+    const server = new Server(identity, {
+      capabilities: { tools: {}, resources: {}, extensions: { [TASKS]: {} } },
+      instructions: INSTRUCTIONS,
+      cacheHints: {
+        'tools/list': KEPT,
+        'server/discover': KEPT,
+        'resources/list': KEPT,
+        'resources/read': KEPT,
       },
-    )
+    })
     server.setRequestHandler('tools/list', () => ({ tools }))
     server.setRequestHandler('resources/list', () => ({ resources: cardList }))
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
     server.setRequestHandler('resources/read', ({ params }) => readCard(params.uri))
-    server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const ask: Ask = (name, call) =>
+      dispatch(name, {
+        token: about.token,
+        address: about.address,
+        idempotencyKey: undefined,
+        requestId: about.requestId,
+        asTool: true,
+        forGrants: at.forGrants === true,
+        ...call,
+      })
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
       const tool = callable.get(params.name)
       if (!tool) return unknownTool(params.name, about.requestId)
       const { access_token, idempotency_key, ...input } = params.arguments ?? {}
-      const caller = {
-        token: about.token ?? textOf(access_token),
-        address: about.address,
-        requestId: about.requestId,
-        asTool: true,
-      }
-      const call = () =>
-        dispatch(tool.name, {
-          ...caller,
-          idempotencyKey: idempotency_key ?? undefined,
-          resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
-          input: () => input,
-          payment: params._meta?.['x402/payment'],
+      const { id, signal } = context.mcpReq
+      // A task is asked for without arguments, so its client has to have the token in a header.
+      const isTasked = about.token !== undefined && takesTasks(context)
+      const tasked = isTasked ? asTask(tool.name, input) : { input }
+      const flight = about.token === undefined ? undefined : cancellations.begin(callOf(about, id))
+      const endProgress = tellProgress(context, tasked.input)
+      try {
+        const token = about.token ?? (at.takesToken ? textOf(access_token) : undefined)
+        const call = () =>
+          ask(tool.name, {
+            token,
+            idempotencyKey: idempotency_key ?? undefined,
+            resourceId: tool.op.resource && input[resourceInput(tool.op.resource)],
+            payment: params._meta?.['x402/payment'],
+            hungUp: signal,
+            ...(flight && { cancelled: flight.cancelled }),
+            ...tasked,
+            input: () => tasked.input,
+          })
+        let answer = await call()
+        const next = nextOfApproval(answer, {
+          capabilities: server.getClientCapabilities(),
+          responses: context.mcpReq.inputResponses,
         })
-      let answer = await call()
-      const next = nextOfApproval(answer, {
-        capabilities: server.getClientCapabilities(),
-        responses: mcpReq.inputResponses,
+        if (next && 'ask' in next) return next.ask
+        if (next) {
+          const waiting = { approval_id: next.wait, wait: 'decided', timeout: DECISION_S }
+          await ask('getApproval', { token, resourceId: next.wait, hungUp: signal, input: () => waiting })
+          answer = await call()
+        }
+        const { answered } = answer
+        if (answered) return toolResult(operations[answered.name], answered.input, answer, at)
+        if (!isTasked) return toolResult(tool.op, input, answer, at)
+        const gone = AbortSignal.any([signal, ...(flight ? [flight.cancelled] : [])])
+        return (await tasks.resultOf(ask, { ...tool, input }, answer, gone)) as CallToolResult
+      } finally {
+        endProgress()
+        flight?.end()
+      }
+    })
+    for (const method of ['get', 'update', 'cancel'] as const) {
+      server.setRequestHandler(`tasks/${method}`, { params: TaskParams }, ({ taskId }, context) => {
+        demandTasks(context)
+        return tasks[method](ask, taskId)
       })
-      if (next && 'ask' in next) return next.ask
-      if (next) {
-        await dispatch('getApproval', {
-          ...caller,
-          idempotencyKey: undefined,
-          resourceId: next.wait,
-          input: () => ({ approval_id: next.wait, wait: 'decided', timeout: DECISION_S }),
-        })
-        answer = await call()
-      }
-      const { answered } = answer
-      return answered
-        ? toolResult(operations[answered.name], answered.input, answer)
-        : toolResult(tool.op, input, answer)
+    }
+    // Before 2026-07-28 a client says so in a request of its own; since then it hangs up.
+    server.setNotificationHandler('notifications/cancelled', async ({ params }) => {
+      if (about.token === undefined || params.requestId === undefined) return
+      const { status } = await ask('whoami' satisfies OperationName, {
+        resourceId: undefined,
+        input: () => ({}),
+      })
+      if (status === 200) await cancellations.cancel(callOf(about, params.requestId))
     })
     return server
   })
@@ -101,5 +152,12 @@ export function createMcp(at: McpAddress, dispatch: Dispatch, version: string): 
   return (request, about) =>
     handler.fetch(request, { authInfo: { token: '', clientId: '', scopes: [], extra: { ...about } } })
 }
+
+const callOf = ({ token, address, program }: McpRequest, id: string | number) => ({
+  token: token ?? '',
+  address,
+  program,
+  id,
+})
 
 const textOf = (value: unknown) => (value === undefined || value === null ? undefined : String(value))

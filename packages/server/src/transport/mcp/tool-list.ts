@@ -1,6 +1,7 @@
 import { type OperationName, operationList } from '@coinrack/contract/index.ts'
-import { type Operation, toolName } from '@coinrack/contract/operation.ts'
+import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import type { Tool } from '@modelcontextprotocol/server'
+import { isFoundAlone } from '../../dispatch/only-one.ts'
 import type { McpAddress } from './addresses.ts'
 import { cardMeta } from './cards.ts'
 import { inputSchema, type ObjectSchema, outputSchema } from './tool-schema.ts'
@@ -27,7 +28,7 @@ export const toolList = (at: McpAddress): Tool[] =>
 
 function describeTool(name: OperationName, op: Operation, { takesToken, detailed }: McpAddress): Tool {
   const tool = toolName(name)
-  const input = withoutRepeating(tool, inputSchema(op, { lean: !detailed }))
+  const input = withoutRepeating(tool, maySayLess(op, inputSchema(op, { lean: !detailed })))
   return {
     name: tool,
     title: op.summary,
@@ -56,6 +57,14 @@ function describeTool(name: OperationName, op: Operation, { takesToken, detailed
 
 /** A description without its sentences about REST. */
 const asTool = (description: string) => description.replaceAll(/ By REST [^.]*\.(?= |$)/g, '')
+
+/** The only VPS or sandbox of an account need not be named. */
+function maySayLess({ resource }: Operation, { required = [], ...input }: ObjectSchema): ObjectSchema {
+  const needed = isFoundAlone(resource)
+    ? required.filter((name) => name !== resourceInput(resource))
+    : required
+  return { ...input, ...(needed.length > 0 && { required: needed }) }
+}
 
 /** The inputs that a tool shares with the one that sells the same to accounts are described there. */
 function withoutRepeating(tool: string, input: ObjectSchema): ObjectSchema {

@@ -23,7 +23,15 @@ export function checkRenewalLimit(row: VpsRow, count: number, now: Date): void {
   const limit = periodsAfter(row.cycle, now, now, MOST_AHEAD + 1).at(-1)!
   const until = periodsAfter(row.cycle, row.anchor_at!, row.paid_until!, count).at(-1)!.until
   if (until <= limit.until) return
-  throw new OperationError('renewal_limit', `It is paid until ${row.paid_until!.toISOString()}`)
+  throw new OperationError('renewal_limit', `It is paid until ${row.paid_until!.toISOString()}`, {
+    nextSteps: [
+      {
+        tool: 'get_vps_status',
+        why: 'See until when it is paid',
+        arguments: { service_id: row.id, reveal: false },
+      },
+    ],
+  })
 }
 
 /**

@@ -1,19 +1,15 @@
-import { fileInJson } from '../../dispatch/file-in-json.ts'
+import { FILE_BYTES } from '@coinrack/contract/guest-shapes.ts'
+import { bytesToRead, fileInAnswer } from '../../dispatch/file-in-answer.ts'
 import type { Handler } from '../../dispatch/handler.ts'
 import { hostOf } from '../../platform/machine-host.ts'
 import { askForFile } from './ask-guest.ts'
 
-export const readVpsFile: Handler<'readVpsFile'> = async ({ input, resource, services, fail }) => {
-  const { path, offset, length } = input
+export const readVpsFile: Handler<'readVpsFile'> = async ({ input, resource, services, fail, asTool }) => {
+  const { path, offset } = input
+  const length = bytesToRead(asTool, input.length, FILE_BYTES)
   const { content, size } = await askForFile(resource, path, fail, () =>
     hostOf(services, resource).guests.readFile(input.service_id, path, { offset, length }),
   )
-  return {
-    path,
-    size,
-    offset,
-    length: content.length,
-    eof: offset + content.length >= size,
-    ...fileInJson(content),
-  }
+  const isFitted = asTool && input.length === undefined
+  return { path, ...fileInAnswer(content, { offset, size, isFitted }) }
 }

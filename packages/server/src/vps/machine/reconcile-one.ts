@@ -29,14 +29,14 @@ type Networks = ReturnType<typeof networkApplier>
 export const isNetworkDue = (networks: Networks, row: VpsRow) =>
   !networks.isApplied(row.id) || row.done_network < row.wanted_network
 
-/** What is remembered of machines from one look to the next. */
+/** The facts about machines that are remembered from one look to the next. */
 export interface Known {
   samples: Map<string, Sample>
   newest: NewestUsage
   networks: Networks
 }
 
-/** What the owner of a machine is shown of it. */
+/** The part of an observation that the owner of a machine is shown. */
 export function observationOf(
   { samples, newest }: Known,
   row: VpsRow,
@@ -73,6 +73,8 @@ export async function reconcileOne(
   // Read after the machine was seen, so that a wish of the meantime is not overlooked.
   const row = await vpsById(db, id)
   if (!isAsSeen(row, before)) return 'nothing'
+  // Given up meanwhile, with its host: what that still has is left to the operator.
+  if (row.machine_gone_at !== null) return 'nothing'
   // A boot that was done by a process which did not live to write it down, or whose answer was lost.
   const done_boot = Math.min(seen.boot ?? 0, row.wanted_boot)
   if (done_boot > row.done_boot) {

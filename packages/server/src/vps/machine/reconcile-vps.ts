@@ -45,7 +45,7 @@ export function createVpsReconciler(
   const known: Known = { samples: new Map(), newest, networks: networkApplier(services) }
   const look = createLook(services, known)
   const tally = createTally()
-  /** What may take a step, and what is only looked at: the last is the next, which a long list gives at once. */
+  /** Machines that may take a step, and those that are only looked at. The last of a list is the next, since a long list gives that at once. */
   let due: VpsToDo[] = []
   let dueLooks: VpsToDo[] = []
   const underWay = { steps: 0, looks: 0 }
@@ -98,7 +98,7 @@ export function createVpsReconciler(
       })
       .catch((error) => {
         tally.failed()
-        // What the host did not answer may be done or not, and a machine that was steady before is not: it is looked at again at once.
+        // A call without an answer may have been done or not, and the machine may have changed by it: it is looked at again at once.
         if (!(error instanceof DriverError) && !(error instanceof NotSeenError)) lookedAt.delete(row.id)
         services.log.error({ err: error, vps: row.id }, 'Reconciling a VPS failed')
       })

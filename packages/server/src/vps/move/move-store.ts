@@ -3,9 +3,9 @@ import type { Queryable, Transaction } from '../../database/transaction.ts'
 
 /** A machine that is wanted on another host of its cluster. */
 export interface MoveRow {
-  /** Of the VPS. */
+  /** The id of the VPS. */
   id: string
-  /** Null: any that has room. */
+  /** The host that the operator named; null for any that has room. */
   wanted_host: string | null
   /** Where its place is taken; null until one is chosen. */
   to_host: string | null

@@ -314,6 +314,33 @@ describe('host declare-dead', () => {
     expect(await rowOf(body.service_id)).toMatchObject({ status: 'active', ssh_ready: true })
   })
 
+  test('behavior: a look that ends after its VPS was given up destroys nothing on the host', async () => {
+    const id = await order('web')
+    const { host_id } = await rowOf(id)
+    await cutPower(host_id)
+    const driver = fake(host_id)
+    const { observe, observeAll } = driver
+    const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const late =
+      <A extends unknown[], R>(look: (...given: A) => Promise<R>) =>
+      async (...given: A) => {
+        begun.resolve()
+        await over.promise
+        return look(...given)
+      }
+    Object.assign(driver, { observe: late(observe), observeAll: late(observeAll) })
+    const reconciling = service.reconcile()
+    await begun.promise
+    await declareDead(host_id)
+    await moveMachines(service.services)
+    expect(await rowOf(id)).toMatchObject({ status: 'failed' })
+    // Its power comes back at that moment.
+    Object.assign(driver, { observe, observeAll, isAway: false })
+    over.resolve()
+    await reconciling
+    expect(placesOf(id)).toEqual([host_id])
+  })
+
   test('behavior: a host that comes back starts nothing, and what it has is an orphan', async () => {
     const id = await order('web')
     const { host_id } = await rowOf(id)

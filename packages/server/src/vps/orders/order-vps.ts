@@ -103,7 +103,15 @@ function atQuotedPrice({ input, caller, services, fail }: BeforeOrder, plan: Cat
   if (input.quote_id === undefined) return plan
   const quoted = readQuote(services, caller.accountId, input.quote_id, plan.slug)
   if (!quoted)
-    throw fail('quote_invalid', `The quote has expired, or is not one of yours for plan ${plan.slug}`)
+    throw fail('quote_invalid', `The quote has expired, or is not one of yours for plan ${plan.slug}`, {
+      nextSteps: [
+        {
+          tool: 'order_vps',
+          why: 'Get a new quote for it',
+          arguments: { product: input.product, os_id: input.os_id, dry_run: true },
+        },
+      ],
+    })
   return { ...plan, ...quoted }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { textOf, wholeBytes } from './task-output.ts'
+import { fittingBytes, jsonBytes, textOf, wholeBytes } from './text-bytes.ts'
 
 test.each([
   ['', 0],
@@ -32,6 +32,27 @@ test('behavior: however it is cut, a text that is read piece by piece is the tex
         at += whole
       }
       expect(read).toBe(text)
+    }),
+  )
+})
+
+test('default: a text is cut to the bytes that it takes in JSON, between characters', () => {
+  expect(fittingBytes(Buffer.from('abc'), 3)).toBe(3)
+  expect(fittingBytes(Buffer.from('abc'), 2)).toBe(2)
+  expect(fittingBytes(Buffer.from('a\u0000\u0000'), 8)).toBe(2)
+  expect(fittingBytes(Buffer.from('aää'), 4)).toBe(3)
+  expect(fittingBytes(Buffer.from('abc'), -1)).toBe(0)
+})
+
+test('behavior: whatever the bytes are, the text fits, and a character more would not', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.integer({ min: 0, max: 400 }), (bytes, most) => {
+      const fits = fittingBytes(bytes, most)
+      expect(jsonBytes(textOf(bytes.subarray(0, fits))) - 2).toBeLessThanOrEqual(most)
+      if (fits < bytes.length) {
+        const next = bytes.subarray(0, Math.min(bytes.length, fits + 4))
+        expect(jsonBytes(textOf(next)) - 2 + 12).toBeGreaterThan(most)
+      }
     }),
   )
 })

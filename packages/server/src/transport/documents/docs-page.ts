@@ -1,31 +1,10 @@
 import { basePath, operationList } from '@coinrack/contract/index.ts'
 import { type Operation, toolName } from '@coinrack/contract/operation.ts'
+import { about } from './about.ts'
 
 const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
 
-/** The facts that an agent needs in order to begin, as plain text (llmstxt.org). */
-export function llmsText(origin: string): string {
-  const lines = operationList.map(
-    ([name, op]) => `- ${toolName(name)} (${op.method} ${op.path}): ${op.summary}`,
-  )
-  return `# Coinrack
-
-> Virtual servers, prepaid in stablecoins, for developers and autonomous agents. No identity check, no human step.
-
-- Agent endpoint (MCP, Streamable HTTP): ${origin}/mcp
-- REST: ${origin}${basePath}
-- OpenAPI 3.1: ${origin}${basePath}/openapi.json
-
-Begin with the tool get_started, or register_account. A token is needed for all but the public operations:
-"Authorization: Bearer <token>", or the tool input access_token. Every error says in "fix" what to do.
-
-## Operations
-
-${lines.join('\n')}
-`
-}
-
-/** The same for people. */
+/** Every operation on a page, for people. */
 export function docsPage(origin: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -42,9 +21,10 @@ export function docsPage(origin: string): string {
   .access { opacity: .7 }
 </style>
 <h1>Coinrack</h1>
-<p>Virtual servers, prepaid in stablecoins. Agents connect to <code>${escapeHtml(origin)}/mcp</code> and begin with
+<p>${escapeHtml(about.description)}. Agents connect to <code>${escapeHtml(origin)}/mcp</code> and begin with
 <code>get_started</code>; programs speak REST below <code>${escapeHtml(origin + basePath)}</code>, described by
-<a href="${basePath}/openapi.json">openapi.json</a>.</p>
+<a href="/openapi.json">openapi.json</a>. For agents the same is in <a href="/llms.txt">llms.txt</a>,
+<a href="/llms-full.txt">llms-full.txt</a> and a <a href="/skill.md">skill</a>.</p>
 ${operationList.map(([name, op]) => entry(name, op)).join('\n')}
 </html>
 `
