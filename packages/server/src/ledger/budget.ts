@@ -131,7 +131,7 @@ export async function countSpending(
 /** The amounts that a token may still be charged, in micro-USD; undefined without such a cap. Negative: too much was. */
 export interface LeftToSpend {
   budget: bigint | undefined
-  /** Of this day, without the approval of a person. */
+  /** What is left of this day without the approval of a person. */
   unapproved: bigint | undefined
 }
 
