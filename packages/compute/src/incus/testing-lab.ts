@@ -46,7 +46,7 @@ export function labClient(): IncusClient {
   })
 }
 
-export function labDriver(client: IncusClient, member = 'node1') {
+export function labDriver(client: IncusClient, member = 'node1', options: { guestAgent?: boolean } = {}) {
   const store = createImageStore({ cacheFolder: process.env.COINRACK_CACHE ?? '/var/cache/coinrack' })
   const images = createClusterImages(client, store)
   const driver = createIncusDriver({
@@ -55,6 +55,7 @@ export function labDriver(client: IncusClient, member = 'node1') {
     images,
     pool: 'cow',
     network: labNetwork,
+    ...options,
     // Under emulation the kernel cannot calibrate the clock of the processor.
     extraConfig: { 'smbios11.tsc_early_khz': '2599998 tsc=reliable fsck.mode=skip' },
     clock: { now: () => new Date() },
