@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountRows } from './support/errors/account-rows.ts'
 import { type CodeOfPayments, codesOfPayments } from './support/errors/codes-of-payments.ts'
 import { requestRows } from './support/errors/request-rows.ts'
+import { rightsRows } from './support/errors/rights-rows.ts'
 import { sandboxRows } from './support/errors/sandbox-rows.ts'
 import { vpsRows } from './support/errors/vps-rows.ts'
 import { type Row, walk } from './support/errors/walk.ts'
@@ -19,7 +20,13 @@ let world: ErrorWorld
 let rows: Record<Code, Row>
 beforeAll(async () => {
   world = await errorWorld()
-  rows = { ...accountRows(world), ...requestRows(world), ...vpsRows(world), ...sandboxRows(world) }
+  rows = {
+    ...accountRows(world),
+    ...requestRows(world),
+    ...rightsRows(world),
+    ...vpsRows(world),
+    ...sandboxRows(world),
+  }
 })
 afterAll(() => world?.service.close())
 

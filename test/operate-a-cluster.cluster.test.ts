@@ -5,6 +5,7 @@ import { type Agent, connectAgent } from '@coinrack/cli/agent.ts'
 import { makeSshKey } from '@coinrack/cli/ssh.ts'
 import { instanceName } from '@coinrack/compute/incus/instance.ts'
 import { emptyLab, LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { freePort } from '@coinrack/host/free-port.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -31,7 +32,10 @@ let inside: (id: string) => (command: string) => Promise<string>
 
 beforeAll(async () => {
   folder = await mkdtemp('/tmp/coinrack-cluster-')
-  service = await startService({ COINRACK_CLUSTER: await writeClusterFile(client, folder) })
+  service = await startService({
+    COINRACK_CLUSTER: await writeClusterFile(client, folder),
+    COINRACK_HOSTS_LISTEN: `127.0.0.1:${await freePort()}`,
+  })
   customer = await newCustomer(service, '100')
   agent = await connectAgent(`${service.origin}/mcp`)
   agent.token = customer.token
@@ -175,6 +179,7 @@ test('behavior: a host without power is given up by the word of the operator alo
   expect(await operator('show', host)).toMatchObject({ state: 'open' })
   await operator('drain', 'local')
   await operator('show', 'local')
+  expect((await operator('invite', 'rack-2')).token).toMatch(/^crj_/)
   await customer.cancelService({ service_id: byRest, mode: 'immediate', confirm: 'rest' })
   await until(async () => (await processesOf(byRest)).length === 0)
 })

@@ -50,12 +50,14 @@ export async function connectAgent(endpoint: string): Promise<Agent> {
     token: undefined,
     async call(name, input) {
       const tool = toolName(name)
-      const credential = agent.token === undefined ? {} : { access_token: agent.token }
-      const accepted = tools.find((known) => known.name === tool)?.inputSchema.properties ?? {}
-      const result = await client.callTool(
-        { name: tool, arguments: { ...input, ...('access_token' in accepted ? credential : {}) } },
-        { timeout: TIMEOUT_MS },
-      )
+      const listed = tools.find((known) => known.name === tool)
+      const accepted = listed?.inputSchema.properties ?? { access_token: {} }
+      const credential = agent.token !== undefined &&
+        'access_token' in accepted && { access_token: agent.token }
+      const params = listed
+        ? { name: tool, arguments: { ...input, ...credential } }
+        : { name: 'call_operation', arguments: { name: tool, arguments: input, ...credential } }
+      const result = await client.callTool(params, { timeout: TIMEOUT_MS })
       const [content] = result.content
       // An error stands in the text alone.
       if (result.isError) throw new ToolError(tool, content?.type === 'text' ? JSON.parse(content.text) : {})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
-import { approvalErrors } from './errors.ts'
+import { approvalErrors } from './common-errors.ts'
 import { operation } from './operation.ts'
 import { purchaseErrors, Settlement } from './payment-shapes.ts'
 import { ServiceId, Vps } from './vps.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
-import { approvalErrors } from './errors.ts'
+import { approvalErrors } from './common-errors.ts'
 import {
   AbsolutePath,
   cut,

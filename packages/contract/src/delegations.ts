@@ -27,6 +27,7 @@ const Received = z.object({
 
 export const delegations = {
   delegateService: operation({
+    closedTo: ['program'],
     method: 'POST',
     path: '/services/{id}/delegations',
     summary: 'Delegate a VPS',
@@ -47,6 +48,7 @@ export const delegations = {
     example: { service_id: 'vps_01kabcdefghjkmnpqrstvwxyz0', email: exampleFriend },
   }),
   acceptDelegation: operation({
+    closedTo: ['program'],
     method: 'POST',
     path: '/delegations/accept',
     summary: 'Accept a delegation',

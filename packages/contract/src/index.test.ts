@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { accountErrors, commonErrors, errors, resourceErrors } from './errors.ts'
+import { accountErrors, commonErrors, resourceErrors } from './common-errors.ts'
+import { errors } from './errors.ts'
 import { type OperationName, operationList } from './index.ts'
 import { pathInputs, resourceInput, toolName } from './operation.ts'
 import { rateSubjects } from './rates.ts'

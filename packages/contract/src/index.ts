@@ -13,6 +13,7 @@ import { metrics } from './metrics.ts'
 import { network } from './network.ts'
 import type { Operation } from './operation.ts'
 import { orders } from './orders.ts'
+import { programs } from './programs.ts'
 import { sandboxPurchases, vpsPurchases } from './purchases.ts'
 import { receipts } from './receipts.ts'
 import { refunds } from './refunds.ts'
@@ -60,6 +61,7 @@ export const operations = {
   ...about('VPS', snapshots),
   ...about('Sandboxes', sandboxes),
   ...about('Sandboxes', sandboxPurchases),
+  ...about('Sandboxes', programs),
   ...about('Sandboxes', sandboxWork),
   ...about('Sandboxes', sandboxFiles),
   ...about('Sandboxes', sandboxPorts),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
-import { approvalErrors } from './errors.ts'
+import { approvalErrors } from './common-errors.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { paymentErrors, Settlement } from './payment-shapes.ts'

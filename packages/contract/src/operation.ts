@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { CommonError, ErrorCode } from './errors.ts'
+import type { CommonError } from './common-errors.ts'
+import type { ErrorCode } from './errors.ts'
 import type { NextStep } from './wire.ts'
 
 /** The kinds of operations that a token may be allowed. */
@@ -96,6 +97,8 @@ export interface Operation {
   /** The operation that sells the same to callers without an account. */
   withoutAccount?: 'buyVps' | 'buySandbox'
   resource?: Resource
+  /** May be asked for a sandbox that belongs to the program that runs in it. */
+  ofProgram?: true
   /** An account that was given rights on the service may ask for it too, beside its owner. Never what costs or reveals. */
   delegable?: true
   /** `read` changes nothing; `spend` moves or reserves money; `destructive` cannot be taken back. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
-import { approvalErrors } from './errors.ts'
+import { approvalErrors } from './common-errors.ts'
 import { Environment } from './guest-shapes.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
@@ -91,7 +91,6 @@ export const startErrors = [
   'sandboxes_unavailable',
 ] as const
 const runErrors = [...startErrors, ...approvalErrors] as const
-
 export const useSandbox = (body: Record<string, unknown>) => [
   {
     tool: 'run_code',
@@ -160,6 +159,7 @@ export const sandboxes = {
   }),
   getSandbox: operation({
     ...one,
+    ofProgram: true,
     method: 'GET',
     path: '/sandboxes/{id}',
     summary: 'Show a sandbox',
@@ -178,6 +178,7 @@ export const sandboxes = {
   }),
   killSandbox: operation({
     ...one,
+    ofProgram: true,
     method: 'DELETE',
     path: '/sandboxes/{id}',
     everyday: true,
@@ -192,6 +193,7 @@ export const sandboxes = {
   }),
   setSandboxTimeout: operation({
     ...one,
+    closedTo: ['program'],
     method: 'POST',
     path: '/sandboxes/{id}/timeout',
     summary: 'Change the timeouts of a sandbox',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { approvalErrors } from './errors.ts'
+import { approvalErrors } from './common-errors.ts'
 import { Id } from './ids.ts'
 import { listOperation, operation } from './operation.ts'
 import { Flag, PlainText, paging, Timestamp, WaitSeconds } from './wire.ts'

@@ -38,6 +38,7 @@ const seeDeliveries = (answer: Record<string, unknown>) => [
 
 export const webhooks = {
   createWebhook: operation({
+    closedTo: ['program'],
     method: 'POST',
     path: '/webhooks',
     summary: 'Create a webhook',
@@ -93,6 +94,7 @@ export const webhooks = {
     example: { ...example },
   }),
   testWebhook: operation({
+    closedTo: ['program'],
     method: 'POST',
     path: '/webhooks/{id}/test',
     summary: 'Test a webhook',
@@ -129,6 +131,7 @@ export const webhooks = {
     example: { ...example },
   }),
   replayWebhook: operation({
+    closedTo: ['program'],
     method: 'POST',
     path: '/webhooks/{id}/replay',
     summary: 'Send events to a webhook again',

@@ -64,7 +64,17 @@ export interface Settlement {
   meters: Settled[]
   /** How long they can go on from now; `HELD_MS` when for that long or longer. */
   coveredMs: number
+  /** Some ran beyond what there was to spend. */
+  isSpent: boolean
   postings: Posting[]
+}
+
+/** An amount that some of the meters may cost together beyond what is settled, whatever there is to spend. */
+export interface MeterBudget {
+  /** micro-USD; less than nothing counts as nothing */
+  left: bigint
+  /** The places of the meters among those that are settled. */
+  meters: ReadonlySet<number>
 }
 
 /**
@@ -72,13 +82,25 @@ export interface Settlement {
  * as much of it as there is money for.
  * @param available the amount that can be spent now beside what is held, in micro-USD
  * @param held the amount that the meters hold together, in micro-USD
+ * @param budgets what is over one of them is waived, as what is over the balance is
  */
-export function settle(meters: readonly Meter[], available: bigint, held: bigint): Settlement {
+export function settle(
+  meters: readonly Meter[],
+  available: bigint,
+  held: bigint,
+  budgets: readonly MeterBudget[] = [],
+): Settlement {
   let funds = available + held
-  const paid = meters.map((meter) => {
+  let isSpent = false
+  const lefts = budgets.map(({ left }) => (left > 0n ? left : 0n))
+  const paid = meters.map((meter, index) => {
     const due = dueOf(meter)
-    const charged = least(due, funds)
+    const allowed = lefts.filter((_, budget) => budgets[budget]!.meters.has(index)).reduce(least, due)
+    const charged = least(allowed, funds)
+    isSpent ||= charged < allowed
     funds -= charged
+    for (const [budget, left] of lefts.entries())
+      if (budgets[budget]!.meters.has(index)) lefts[budget] = left - charged
     return { charged, waived: due - charged }
   })
   const covered = coveredMs(meters, funds)
@@ -87,6 +109,7 @@ export function settle(meters: readonly Meter[], available: bigint, held: bigint
   return {
     meters: settled,
     coveredMs: covered,
+    isSpent,
     postings: postingsOf(charge, held, sum(settled.map((each) => each.held))),
   }
 }

@@ -175,7 +175,7 @@ export function vpsRows({ service, buyer, during }: ErrorWorld) {
         further: async () => {
           await owner.call('delegate_service', { service_id, email: friend.email })
           await sendQueuedMail(service.services)
-          const [token] = /^[\w-]{32}$/m.exec(service.mails.at(-1)!.text)!
+          const [token] = /^[\w-]{32}$/m.exec(service.mails.findLast(({ to }) => to === friend.email)!.text)!
           return friend.call('accept_delegation', { token })
         },
       }

@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** A state in which a call is refused with one code, and the way out of it. */
-export interface Dilemma {
+interface Dilemma {
   /** The call that is refused; after the steps it is answered, unless `further` is called in its place. */
   call(): Promise<Answer>
   /** Takes a step of the refusal, with the arguments that it names. Default: not at all, for there are none. */

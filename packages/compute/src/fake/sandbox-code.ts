@@ -29,23 +29,29 @@ os.write(3, json.dumps(report).encode())
 sys.exit(1 if "error" in report else 0)
 `
 
+/** Code that awaits runs in a function of its own, whose declarations are not kept. */
 const NODE = `
 const vm = require('node:vm'), fs = require('node:fs'), util = require('node:util')
 const [before, code] = JSON.parse(process.argv[1])
-const scope = vm.createContext({ ...globalThis, require, process, Buffer, setTimeout, console: { log() {}, error() {} } })
+const scope = vm.createContext({ ...globalThis, require, process, Buffer, console: { log() {}, error() {} } })
 for (const piece of before) try { vm.runInContext(piece, scope) } catch {}
 scope.console = console
 const report = { results: [] }
-try {
-  const value = vm.runInContext(code, scope)
-  if (value !== undefined)
-    report.results.push({ data: { 'text/plain': util.inspect(value) }, isMain: true })
-} catch (error) {
-  report.error = { name: error.name, value: error.message, traceback: error.stack }
-  console.error(error.stack)
-  process.exitCode = 1
+const run = async () => {
+  try {
+    const text = /\\bawait\\b/.test(code) ? '(async () => {' + code + '\\n})()' : code
+    const value = await vm.runInContext(text, scope, { filename: '<code 1>' })
+    if (value !== undefined)
+      report.results.push({ data: { 'text/plain': util.inspect(value) }, isMain: true })
+  } catch (error) {
+    report.error = { name: error.name, value: error.message, traceback: error.stack }
+    console.error(error.stack)
+    process.exitCode = 1
+  }
+  fs.writeSync(3, JSON.stringify(report))
+  if (process.exitCode) process.exit()
 }
-fs.writeSync(3, JSON.stringify(report))
+run()
 `
 
 export function codeCommand(language: CodeLanguage, before: string[], code: string): string[] {

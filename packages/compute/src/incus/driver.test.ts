@@ -192,8 +192,7 @@ test('behavior: of calls with one number one boot comes, whichever is asked for;
   const spec = newSpec()
   await untilReady(driver, spec)
   const boots = () =>
-    cluster.calls.filter((call) => call.endsWith('PUT /1.0/instances/' + instanceName(spec.id) + '/state'))
-      .length
+    cluster.calls.filter((call) => call.endsWith(`PUT /1.0/instances/${instanceName(spec.id)}/state`)).length
   await driver.power(spec.id, 'reboot', 7)
   const before = boots()
   for (const action of ['reboot', 'reset', 'start'] as const) await driver.power(spec.id, action, 7)

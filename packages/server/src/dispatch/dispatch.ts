@@ -159,6 +159,7 @@ export function createDispatch(
       resource: row,
       db: world.db,
       services: world,
+      dispatch,
       fail: (code: ErrorCode, message: string, options?: ErrorOptions) => {
         throw new OperationError(code, message, options)
       },
@@ -249,7 +250,7 @@ export function createDispatch(
     return services.approving.ask(services, caller, refusal).catch((error) => error)
   }
 
-  return async (name, request) => {
+  const dispatch: Dispatch = async (name, request) => {
     const begun: Begun = { caller: undefined, headers: {}, taken: undefined }
     const answer = await run(name, request, begun).catch(async (refusal) => {
       const error = await askedFor(refusal, begun.caller)
@@ -264,6 +265,7 @@ export function createDispatch(
       ...(isEarly === undefined ? {} : { isEarly }),
     }
   }
+  return dispatch
 }
 
 const anyOf = (...signals: (AbortSignal | undefined)[]) =>
@@ -291,9 +293,18 @@ function headersFor({ expiresAt, balanceRunsOutAt }: Caller): Record<string, str
   }
 }
 
-function checkOwner({ resource, delegable }: Operation, row: Authenticated['row'], caller: Caller) {
+function checkOwner(
+  { resource, delegable, ofProgram }: Operation,
+  row: Authenticated['row'],
+  caller: Caller,
+) {
   const nextSteps = resource && listOf[resource]
   if (!row) throw new OperationError('not_found', `There is no ${resource} with this id`, { nextSteps })
+  if (resource === 'sandbox' && row.runs_program === true && !ofProgram)
+    throw new OperationError('not_owner', 'This sandbox belongs to the program that runs in it', {
+      fix: 'Wait for the program, or end it with kill_sandbox.',
+      nextSteps,
+    })
   if (row.account_id === caller.accountId || (delegable && row.delegated === true)) return
   throw new OperationError(
     'not_owner',

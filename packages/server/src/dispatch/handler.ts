@@ -11,6 +11,7 @@ import type { Queryable, Transaction } from '../database/transaction.ts'
 import type { AskedCall } from '../platform/approval-needed.ts'
 import type { ErrorOptions } from '../platform/errors.ts'
 import type { Services } from '../platform/services.ts'
+import type { Dispatch } from './dispatch.ts'
 import type { ResourceRows } from './resources.ts'
 
 /** The caller, who presented a good token. */
@@ -76,6 +77,8 @@ export interface Call<N extends OperationName> {
   asTool: boolean
   /** Undefined where the answer alone is wanted. */
   stream: OutputStream | undefined
+  /** Asks for another operation, as any transport does. */
+  dispatch: Dispatch
   /**
    * Aborted when no caller waits for the answer any longer: what can be stopped without a trace should be. One that has
    * hung up and sent an idempotency key may come back for the answer, so that does not abort it.

@@ -28,7 +28,7 @@ interface Search {
 const VPS = `select id, json_build_object('hostname', hostname, 'status', status) as about from vps
   where status not in ('failed', 'deleted')`
 const SANDBOX = `select id, json_build_object('state', state, 'template', template) as about from sandbox
-  where wanted <> 'ended' and state not in ('ended', 'failed') and account_id = $1`
+  where wanted <> 'ended' and state not in ('ended', 'failed') and program_token_id is null and account_id = $1`
 
 const searches: Record<FoundAlone, Search> = {
   service: {

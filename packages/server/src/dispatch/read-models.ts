@@ -63,6 +63,9 @@ export interface SandboxUse {
   wanted: 'running' | 'paused' | 'ended'
   idle_s: number
   idle_at: string | null
+  /** It belongs to the program that it runs. */
+  runs_program: boolean
 }
 
-export const SANDBOX_USE = 'select account_id, host_id, state, wanted, idle_s, idle_at from sandbox'
+export const SANDBOX_USE = `select account_id, host_id, state, wanted, idle_s, idle_at,
+  program_token_id is not null as runs_program from sandbox`

@@ -194,10 +194,15 @@ export async function holdersOf(
   { tokenId, at }: Pick<TokenCharge, 'tokenId' | 'at'>,
 ): Promise<HolderOfBudget[]> {
   const { rows } = await db.query<HolderOfBudget>(
-    `select token.id as token_id, token.parent_id, token.is_umbrella, max_per_charge, per_day, budget.total,
+    `select token.id as token_id, token.parent_id, token.is_umbrella, token.kind, max_per_charge, per_day, budget.total,
        max_live_vps, max_live_sandboxes, coalesce(allow_auto_renew, true) as allow_auto_renew,
        coalesce(spending.total, 0)::bigint as spent,
        coalesce(case when spending.day = $2 then spending.today end, 0)::bigint as spent_today, 0::bigint as live,
+       case when budget.token_id is null then 0 else (
+         select coalesce(sum(held), 0) from sandbox
+         where sandbox.account_id = token.account_id and (state in ('starting', 'running') or wanted = 'running')
+           and token.id = any(counted_for)
+       ) end::bigint as ahead,
        approve_per_call, approve_per_day,
        coalesce(case when spending.unapproved_day = $2 then spending.unapproved end, 0)::bigint as unapproved_today
      from token

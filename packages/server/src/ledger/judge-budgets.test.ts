@@ -14,6 +14,7 @@ const holder = (token_id: string, change: Partial<HolderOfBudget> = {}): HolderO
   max_live_sandboxes: null,
   spent: 0n,
   spent_today: 0n,
+  ahead: 0n,
   live: 0n,
   approve_per_call: null,
   approve_per_day: null,

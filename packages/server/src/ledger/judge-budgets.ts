@@ -52,8 +52,8 @@ export function judgeBudgets(
   for (const [index, holder] of holders.entries()) {
     const caps = [
       { cap: 'max_per_charge', used: 0n, more: amount },
-      { cap: 'per_day', used: holder.spent_today, more: amount },
-      { cap: 'total', used: holder.spent, more: amount },
+      { cap: 'per_day', used: holder.spent_today + holder.ahead, more: amount },
+      { cap: 'total', used: holder.spent + holder.ahead, more: amount },
       ...(machine ? [{ cap: machine, used: holder.live, more: 1n }] : []),
     ] as const
     for (const { cap, used, more } of caps) {

@@ -1,3 +1,4 @@
+import type { TokenKind } from '@coinrack/contract/operation.ts'
 import { formatUsd, type NextStep } from '@coinrack/contract/wire.ts'
 import { OperationError } from './errors.ts'
 
@@ -11,9 +12,12 @@ export type HolderOfBudget = Record<MoneyCap | MachineCap, bigint | null> & {
   token_id: string
   parent_id: string | null
   is_umbrella: boolean
+  kind?: TokenKind
   allow_auto_renew: boolean
   spent: bigint
   spent_today: bigint
+  /** What its sandboxes that run hold for their next minute, which is about to be spent. */
+  ahead: bigint
   live: bigint
   /** Above these a person has to approve; null is no limit. */
   approve_per_call: bigint | null
@@ -36,7 +40,9 @@ export interface BudgetRefusal {
 export const raiseOf = ({ holder, below }: Pick<BudgetRefusal, 'holder' | 'below'>): NextStep =>
   holder.is_umbrella
     ? { tool: 'confirm_token', why: 'Confirm the token', arguments: { token_id: below?.token_id } }
-    : { tool: 'update_token', why: 'Raise the budget', arguments: { token_id: holder.token_id } }
+    : holder.kind === 'program'
+      ? { tool: 'run_program', why: 'Run the program with a larger budget' }
+      : { tool: 'update_token', why: 'Raise the budget', arguments: { token_id: holder.token_id } }
 
 /** The refusal for a token that would exceed its budget: which cap, by how much, and who can raise it. */
 export function budgetExceeded({ holder, below, cap, limit, used, shortBy }: BudgetRefusal): OperationError {
@@ -55,7 +61,11 @@ export function budgetExceeded({ holder, below, cap, limit, used, shortBy }: Bud
         short_by: shown(shortBy),
         raised_by: { token_id: holder.parent_id, tool: raise.tool, arguments: raise.arguments },
       },
-      nextSteps: [{ tool: 'whoami', why: 'See the budget of this token and what it has spent' }],
+      ...(holder.kind === 'program' && { fix: 'Run the program with a larger budget.' }),
+      nextSteps:
+        holder.kind === 'program'
+          ? [raise]
+          : [{ tool: 'whoami', why: 'See the budget of this token and what it has spent' }],
     },
   )
 }

@@ -19,10 +19,12 @@ import type {
   Invoicing,
   OfferedPlan,
   Ordering,
+  ProgramTokens,
   Sandboxing,
   SshKeys,
   WalletAccounts,
 } from './slice-ports.ts'
+import type { TypeStripper } from './type-stripper.ts'
 
 export interface Clock {
   now(): Date
@@ -68,6 +70,8 @@ export interface Services {
   sandboxing: Sandboxing
   walletAccounts: WalletAccounts
   sshKeys: SshKeys
+  programTokens: ProgramTokens
+  typeStripper: TypeStripper
   approving: Approving
 }
 

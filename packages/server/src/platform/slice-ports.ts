@@ -62,6 +62,25 @@ export interface SshKeys {
   lineOf(db: Queryable, accountId: string, id: string): Promise<string | undefined>
 }
 
+/** Functions of the accounts slice, for programs that run in sandboxes. */
+export interface ProgramTokens {
+  /**
+   * Makes the token of one run of a program, below the caller's and with its scopes.
+   * @param run `budget`, in micro-USD, is all that it may spend
+   * @throws OperationError `budget_exceeded`, `unauthorized`
+   */
+  begin(
+    tx: Transaction,
+    services: Services,
+    caller: Caller,
+    run: { budget: bigint; expiresAt: Date },
+  ): Promise<{ id: string; text: string }>
+  /** Ends it. @returns what it has spent, in micro-USD */
+  end(tx: Transaction, services: Services, run: { accountId: string; tokenId: string }): Promise<bigint>
+  /** Ends those of all runs. */
+  endAll(tx: Transaction, services: Services): Promise<void>
+}
+
 /** Functions of the payments slice, for orders. */
 export interface Invoicing {
   /** Opens an unpaid invoice for an order that the balance did not cover. */

@@ -77,6 +77,7 @@ import { getSandboxMetrics } from '../sandboxes/meter/get-sandbox-metrics.ts'
 import { exposePort } from '../sandboxes/ports/expose-port.ts'
 import { listExposedPorts } from '../sandboxes/ports/list-exposed-ports.ts'
 import { unexposePort } from '../sandboxes/ports/unexpose-port.ts'
+import { runProgram } from '../sandboxes/programs/run-program.ts'
 import { createSandboxSnapshot } from '../sandboxes/snapshots/create-sandbox-snapshot.ts'
 import { deleteSandboxSnapshot } from '../sandboxes/snapshots/delete-sandbox-snapshot.ts'
 import { listSandboxSnapshots } from '../sandboxes/snapshots/list-sandbox-snapshots.ts'
@@ -211,6 +212,7 @@ export const handlers: Handlers = {
   createSandboxSnapshot,
   listSandboxSnapshots,
   deleteSandboxSnapshot,
+  runProgram,
   runCode,
   execCommand,
   listTasks,

@@ -6,6 +6,7 @@ import { createImageArtifacts } from '@coinrack/compute/sandbox/artifacts.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { type Logger, pino } from 'pino'
 import { privateKeyToAddress } from 'viem/accounts'
+import { programTokens } from '../account/program-tokens.ts'
 import { sshKeys } from '../account/ssh-keys/ssh-key-store.ts'
 import { walletAccounts } from '../account/wallet-accounts.ts'
 import { approving } from '../approvals/ask-for-approval.ts'
@@ -38,6 +39,7 @@ import type { SandboxImages } from '../platform/sandbox-host.ts'
 import { createSealer } from '../platform/sealer.ts'
 import { idMaker, type Services } from '../platform/services.ts'
 import { guardSlowEdges } from '../platform/slow-edges.ts'
+import { createTypeStripper } from '../platform/type-stripper.ts'
 import { sandboxing } from '../sandboxes/life/sandboxing.ts'
 import { nsupdateReverseDns } from '../vps/network/rdns/nsupdate.ts'
 import { ordering } from '../vps/orders/ordering.ts'
@@ -147,6 +149,8 @@ async function main(): Promise<void> {
     ordering,
     walletAccounts,
     sshKeys,
+    programTokens,
+    typeStripper: createTypeStripper(),
     approving,
     sandboxing,
   })

@@ -7,6 +7,7 @@ import type { Services } from '../platform/services.ts'
 import { announceReplica } from '../replicas/announce-replica.ts'
 import { openAuthority } from '../sandbox-hosts/authority.ts'
 import { listenForHosts } from '../sandbox-hosts/listen-for-hosts.ts'
+import { endPrograms } from '../sandboxes/programs/end-programs.ts'
 import { listenForReplicas } from '../transport/replica-link.ts'
 import { createApp } from './app.ts'
 import { createDrain } from './drain.ts'
@@ -59,6 +60,7 @@ export async function serve(
         async () => {
           log.info('This service tends the machines')
           await replica.tends()
+          await endPrograms(services)
           const end = await local.begin?.()
           const hosts = await takeSandboxHosts(services)
           const endLoops = tendMachines(services)

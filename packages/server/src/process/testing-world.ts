@@ -17,6 +17,7 @@ import {
 import type { FakeSnapshots } from '@coinrack/compute/fake/snapshots.ts'
 import type { HostFeatures, HostInventory } from '@coinrack/compute/ports/vps-driver.ts'
 import { pino } from 'pino'
+import { programTokens } from '../account/program-tokens.ts'
 import { sshKeys } from '../account/ssh-keys/ssh-key-store.ts'
 import { walletAccounts } from '../account/wallet-accounts.ts'
 import { approving } from '../approvals/ask-for-approval.ts'
@@ -54,6 +55,7 @@ import type { ReverseDns } from '../platform/reverse-dns.ts'
 import { createSealer } from '../platform/sealer.ts'
 import { type Clock, idMaker, type Services } from '../platform/services.ts'
 import { guardSlowEdges } from '../platform/slow-edges.ts'
+import { createTypeStripper } from '../platform/type-stripper.ts'
 import { sandboxing } from '../sandboxes/life/sandboxing.ts'
 import { ordering } from '../vps/orders/ordering.ts'
 
@@ -205,6 +207,8 @@ export async function createTestWorld(
     ordering,
     walletAccounts,
     sshKeys,
+    programTokens,
+    typeStripper: createTypeStripper(),
     approving,
     sandboxing,
   })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { connect as connectTcp } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,6 +50,14 @@ const newHost = async () => {
   await connected(id)
   return { id, host }
 }
+/** The operator's commands that were run, with one name for all hosts. */
+const commandsRun = new Set<string>()
+const nameless = (words: string) =>
+  words.replace(/ --json$/, '').replace(/\b(rack|host)-\d+\b|\blocal\b/g, 'HOST')
+const operator = (...words: string[]) => {
+  commandsRun.add(nameless(words.join(' ')))
+  return hosts.operator(...words)
+}
 /** Whether the service lets a host in by this key and certificate, or ends the connection. */
 async function isLetIn({
   key,
@@ -72,15 +80,15 @@ async function isLetIn({
 test("default: a machine joins by the token, and its sandboxes are the service's", async () => {
   const { id, host } = await newHost()
   const buyer = await buyerOf(service, 10_000_000n)
-  await service.services.db.query(`update host set state = 'draining' where id = 'local'`)
+  expect((await operator('host', 'drain', 'local')).exitCode).toBe(0)
   const made = await buyer.sandbox()
-  await service.services.db.query(`update host set state = 'open' where id = 'local'`)
+  expect((await operator('host', 'open', 'local')).exitCode).toBe(0)
   expect((await buyer.row(made)).host_id).toBe(id)
   expect(host.runtime.sandboxes.has(made)).toBe(true)
   const { body } = await buyer.post(`/sandboxes/${made}/exec`, { command: 'echo over there' })
   expect(body.stdout).toBe('over there\n')
   await service.reconcileSandboxes()
-  const list = (await hosts.operator('host', 'show', id, '--json')).stdout
+  const list = (await operator('host', 'show', id, '--json')).stdout
   expect(JSON.parse(list)).toMatchObject({
     id,
     kind: 'sandboxes',
@@ -92,7 +100,9 @@ test("default: a machine joins by the token, and its sandboxes are the service's
 })
 
 test('behavior: a token is good once, for 15 minutes, and only for the name that it has', async () => {
-  const token = await hosts.invite(newName())
+  const name = newName()
+  expect((await operator('host', 'invite', name)).exitCode).toBe(0)
+  const token = await hosts.invite(name)
   const key = await requestKey(token.hostId)
   await joinService(token, key, new Date())
   // The machine that did not hear the answer asks again, with its key.
@@ -200,11 +210,11 @@ test('behavior: a host that is forgotten is cut off at once, and let in no more'
   const [running, paused] = [await buyer.sandbox(), await buyer.sandbox({ mode: 'persistent' })]
   await buyer.post(`/sandboxes/${paused}/pause`)
   await service.services.db.query(`update host set state = 'open' where id = 'local'`)
-  const refused = await hosts.operator('host', 'forget', id)
+  const refused = await operator('host', 'forget', id)
   expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--lose-sandboxes') })
   expect(isConnected(id)).toBe(true)
 
-  const { exitCode, stdout } = await hosts.operator('host', 'forget', id, '--lose-sandboxes')
+  const { exitCode, stdout } = await operator('host', 'forget', id, '--lose-sandboxes')
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 sandboxes end')])
   await vi.waitUntil(() => !isConnected(id), { timeout: 2_000 })
   expect(await isLetIn(host.identity())).toBe(false)
@@ -215,7 +225,7 @@ test('behavior: a host that is forgotten is cut off at once, and let in no more'
   await vi.waitUntil(() => host.said.some((line) => line.includes('it may have forgotten the host')), {
     timeout: 20_000,
   })
-  const listed = JSON.parse((await hosts.operator('host', 'list', '--json')).stdout)
+  const listed = JSON.parse((await operator('host', 'list', '--json')).stdout)
   expect(JSON.stringify(listed)).not.toContain(`"${id}"`)
 }, 40_000)
 
@@ -250,9 +260,9 @@ test('behavior: whoever connects and says nothing, or nonsense, holds up no host
 
 test('error: names that no host may have', async () => {
   for (const name of ['local', 'Upper', 'a b', '../x', 'x'.repeat(40), '1st'])
-    expect(await hosts.operator('host', 'invite', name)).toMatchObject({ exitCode: 1 })
+    expect(await operator('host', 'invite', name)).toMatchObject({ exitCode: 1 })
   await service.services.db.query(`insert into host (id, kind, region) values ('east-1', 'incus', 'east')`)
-  expect((await hosts.operator('host', 'invite', 'east-1')).stderr).toContain('a host of machines already')
+  expect((await operator('host', 'invite', 'east-1')).stderr).toContain('a host of machines already')
 })
 
 test('behavior: no VPS is placed on a sandbox host', async () => {
@@ -265,4 +275,16 @@ test('behavior: no VPS is placed on a sandbox host', async () => {
     placeMachine(tx, service.services, { memory_mb: 900_000, disk_gb: 10, network: 'nat' }),
   )
   expect(placed).toBe('no_room')
+})
+
+test('default: each command of the guide for sandbox hosts was run here', async () => {
+  const guide = await readFile(
+    join(import.meta.dirname, '../../../../docs/operator/sandbox-hosts.md'),
+    'utf8',
+  )
+  const commands = [
+    ...guide.matchAll(/(?:npm run operator -- |`)(host (?:list|invite|show|drain|open|forget)[^`\n]*)/g),
+  ].map(([, command]) => nameless(command!))
+  expect(commands.length).toBeGreaterThan(5)
+  expect(commands.filter((command) => !commandsRun.has(command) && command !== 'host invite')).toEqual([])
 })

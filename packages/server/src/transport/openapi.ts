@@ -1,10 +1,5 @@
-import {
-  accountErrors,
-  commonErrors,
-  type ErrorCode,
-  errors,
-  resourceErrors,
-} from '@coinrack/contract/errors.ts'
+import { accountErrors, commonErrors, resourceErrors } from '@coinrack/contract/common-errors.ts'
+import { type ErrorCode, errors } from '@coinrack/contract/errors.ts'
 import { basePath, type OperationName, operationList } from '@coinrack/contract/index.ts'
 import { type Operation, pathInputs, resourceInput, toolName } from '@coinrack/contract/operation.ts'
 import { type Subject, subjects } from '@coinrack/contract/subjects.ts'

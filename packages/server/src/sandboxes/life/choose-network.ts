@@ -4,7 +4,8 @@ import type { SandboxHostFacts } from '../../platform/host-facts.ts'
 import type { NetworkJson } from './sandbox-store.ts'
 
 const open: NetworkJson = { allow_internet: true, allow_out: [], deny_out: [] }
-const closed: NetworkJson = { allow_internet: false, allow_out: [], deny_out: [] }
+/** Reaches nothing. */
+export const closed: NetworkJson = { allow_internet: false, allow_out: [], deny_out: [] }
 
 /**
  * The network that a sandbox shall reach: as asked for, else the internet where any of the hosts has networks.

@@ -32,6 +32,8 @@ export interface SandboxRow {
   wanted_network: number
   done_network: number
   parent_id: string | null
+  /** The token of the program that it runs, whose own it is. */
+  program_token_id: string | null
   timeout_s: number
   /** 0: never. */
   idle_s: number
@@ -59,7 +61,7 @@ export interface SandboxRow {
 }
 
 const COLUMNS = `id, host_id, account_id, counted_for, tariff, template, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
-  wanted_network, done_network, parent_id, timeout_s, idle_s, wanted, state, reason, failure, attempts, created_at,
+  wanted_network, done_network, parent_id, program_token_id, timeout_s, idle_s, wanted, state, reason, failure, attempts, created_at,
   expires_at, idle_at, ended_at, gone_at, price_hourly, ran_ms, ran_before_ms, run_limit_ms, seen_at, charged, waived, held, approved`
 
 export type NewSandbox = Pick<
@@ -86,7 +88,8 @@ export type NewSandbox = Pick<
   | 'seen_at'
   | 'held'
   | 'approved'
->
+> &
+  Partial<Pick<SandboxRow, 'program_token_id'>>
 
 /** How long a paused sandbox is kept before it ends. */
 const KEPT = `interval '30 days'`
@@ -238,6 +241,15 @@ export async function loseSandboxes(
     `update sandbox set wanted = 'ended', reason = 'host_lost'
      where host_id = $1 and gone_at is null and (state = 'running' or $2 and state = 'paused') and wanted <> 'ended'`,
     [hostId, paused],
+  )
+  return rowCount ?? 0
+}
+
+/** Wants those ended that run a program. @returns how many */
+export async function endSandboxesOfPrograms(tx: Transaction): Promise<number> {
+  const { rowCount } = await tx.query(
+    `update sandbox set wanted = 'ended', reason = 'asked'
+     where program_token_id is not null and gone_at is null and wanted <> 'ended'`,
   )
   return rowCount ?? 0
 }

@@ -1,4 +1,4 @@
-import { HELD_MS, type Meter, settle } from '@coinrack/money/index.ts'
+import { HELD_MS, type Meter, type MeterBudget, settle } from '@coinrack/money/index.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import { type CustomerBalance, lockBalances } from '../../ledger/balance.ts'
 import { countSpending, type LeftToSpend, leftOfBudgets, type Spent } from '../../ledger/budget.ts'
@@ -103,10 +103,9 @@ function planAccount(
   })
   const isAway = ({ host_id }: MeterRow) => host_id !== LOCAL_HOST && !sandboxes.has(host_id)
   const held = rows.reduce((sum, row) => sum + row.held, 0n)
-  const settlement = settle(meters, balance.available, held)
+  const settlement = settle(meters, balance.available, held, budgetsOf(rows, left))
   // Sandboxes that ran beyond the money have run long enough.
-  const isSpent = settlement.meters.some(({ waived }) => waived > 0n)
-  const byMoney: Limit = { ms: isSpent ? 0 : settlement.coveredMs, for: 'balance' }
+  const byMoney: Limit = { ms: settlement.isSpent ? 0 : settlement.coveredMs, for: 'balance' }
   const limit = balance.owed > 0n ? { ms: 0, for: 'owed' as const } : byMoney
   const uses = rows.map((row, index) => useOfApproval(row, settlement.meters[index]!, now))
   const budgets = limitsOfBudgets(rows, meters, settlement.meters, uses, left)
@@ -148,6 +147,15 @@ function planAccount(
           },
   }
 }
+
+/** The budgets that these count for, with what each leaves. */
+const budgetsOf = (rows: readonly MeterRow[], left: Facts['left']): MeterBudget[] =>
+  [...new Set(rows.flatMap(({ counted_for }) => counted_for))].flatMap((tokenId) => {
+    const amount = left.get(tokenId)?.budget
+    if (amount === undefined) return []
+    const own = rows.flatMap(({ counted_for }, index) => (counted_for.includes(tokenId) ? [index] : []))
+    return [{ left: amount, meters: new Set(own) }]
+  })
 
 const describe = (rows: readonly MeterRow[]) =>
   rows.length === 1 ? `Sandbox ${rows[0]!.id}` : `${rows.length} sandboxes`

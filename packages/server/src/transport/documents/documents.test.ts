@@ -89,7 +89,12 @@ function linksIn(text: string): string[] {
 /** What a link is for: agent addresses are connected to, operations are asked as they are declared, the rest is read. */
 async function follow(link: string): Promise<number> {
   const { pathname, hash } = new URL(link)
-  if (mcpAddresses.some(({ path }) => path === pathname)) {
+  const at = mcpAddresses.find(({ path }) => path === pathname)
+  if (at?.forGrants) {
+    const { status, headers } = await fetch(link, { method: 'POST' })
+    return status === 401 && headers.get('www-authenticate')?.includes('resource_metadata') ? 200 : status
+  }
+  if (at) {
     const client = new Client({ name: 'test', version: '1' })
     await client.connect(new StreamableHTTPClientTransport(new URL(link)))
     await client.close()
@@ -188,7 +193,9 @@ describe('the card and the catalog', () => {
 
   test('behavior: the card says what a connection then shows', async () => {
     const card = ServerCard.parse(await readJson('/mcp/server-card'))
-    for (const { url } of card.remotes) {
+    expect(card.remotes.map(({ url }) => url)).toEqual(mcpAddresses.map(({ path }) => origin + path))
+    for (const { path } of mcpAddresses.filter(({ forGrants }) => !forGrants)) {
+      const url = origin + path
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
       await client.connect(new StreamableHTTPClientTransport(new URL(url)))
       const { name, title, version, description, websiteUrl } = client.getServerVersion()!

@@ -1,4 +1,5 @@
-import { accountErrors, commonErrors, errors, resourceErrors } from '@coinrack/contract/errors.ts'
+import { accountErrors, commonErrors, resourceErrors } from '@coinrack/contract/common-errors.ts'
+import { errors } from '@coinrack/contract/errors.ts'
 import { basePath, type OperationName, pathAtOrigin } from '@coinrack/contract/index.ts'
 import { type Operation, toolName } from '@coinrack/contract/operation.ts'
 import { mcpAddresses } from '../mcp/addresses.ts'

@@ -26,7 +26,7 @@ let signs: NodeJS.Timeout
 let folder: string
 let buyer: Buyer
 let sandbox: string
-/** The agent address of each replica. */
+/** An agent address of each replica, at which outputs are structured. */
 const endpoints = { tending: '', passing: '' }
 let client: RpcClient
 let elsewhere: RpcClient
@@ -36,8 +36,8 @@ beforeAll(async () => {
   service = await startTestService({ env: { COINRACK_RATE_DEFAULT: '100000/min' } })
   const without = { ...service.services, sandboxes: new Map() }
   other = createApp(without, createReadiness(without), createMetrics())
-  endpoints.tending = `${await service.app.listen({ host: '127.0.0.1', port: 0 })}/mcp`
-  endpoints.passing = `${await other.listen({ host: '127.0.0.1', port: 0 })}/mcp`
+  endpoints.tending = `${await service.app.listen({ host: '127.0.0.1', port: 0 })}/mcp/all`
+  endpoints.passing = `${await other.listen({ host: '127.0.0.1', port: 0 })}/mcp/all`
   leader = await letTend(service)
   // A replica that says nothing for a while counts as gone.
   signs = setInterval(() => void leader.noteAt(leader.address), 5_000)
