@@ -94,6 +94,7 @@ test('behavior: every error names tools that exist', () => {
     'max_price',
     'payment_options',
     'checkout_url',
+    'approval_url',
     'raised_by',
     'per_day',
   ]
