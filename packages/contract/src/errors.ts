@@ -1,12 +1,7 @@
-/** The statuses that ask to come back later. */
-type LaterStatus = 429 | 503
-/** Other statuses of failures. */
-type NowStatus = 400 | 401 | 402 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 500 | 502
-
+/** The statuses that ask to come back later do so after `retryAfter` seconds, where what failed does not know better. */
 type Failure =
-  | { status: NowStatus; fix: string }
-  /** `retryAfter`: the seconds to wait, where what failed does not know better. */
-  | { status: LaterStatus; retryAfter: number; fix: string }
+  | { status: 400 | 401 | 402 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 500 | 502; fix: string }
+  | { status: 429 | 503; retryAfter: number; fix: string }
 
 /**
  * Every error code the service can answer with, once: its HTTP status, and what the caller can do.

@@ -95,6 +95,7 @@ test('behavior: every error names tools that exist', () => {
     'max_price',
     'payment_options',
     'checkout_url',
+    'approval_url',
     'raised_by',
     'approval_url',
     'per_day',

@@ -34,7 +34,6 @@ export const sandboxReasons = [
 
 const DAY_S = 86_400
 const LANGUAGE_NAMES = 'base, code-interpreter'
-
 const Metadata = z
   .record(z.string().max(100), z.string().max(1000))
   .refine((metadata) => JSON.stringify(metadata).length <= 16_384, 'Expected at most 16 KiB in all')

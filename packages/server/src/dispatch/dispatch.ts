@@ -1,8 +1,7 @@
 import type { ErrorCode } from '@coinrack/contract/errors.ts'
 import { type OperationName, operations } from '@coinrack/contract/index.ts'
-import { type Operation, resourceInput, toolName } from '@coinrack/contract/operation.ts'
+import { type Operation, resourceInput } from '@coinrack/contract/operation.ts'
 import type pg from 'pg'
-import { z } from 'zod'
 import { type Authenticated, authenticate } from '../account/authenticate.ts'
 import { createKnownTokens } from '../account/known-tokens.ts'
 import { readUntil } from '../database/changes.ts'
@@ -12,11 +11,13 @@ import type { Services } from '../platform/services.ts'
 import { addressBlock } from './address-block.ts'
 import { askedCall } from './asked-call.ts'
 import { checkAudience, checkKind, checkRights } from './check-rights.ts'
+import { encodeOutput, withoutBilling } from './encode-output.ts'
 import { failureAnswer } from './failure-answer.ts'
 import type { Caller, Handlers, OutputStream, PaidHandlers, UntilReached } from './handler.ts'
-import { hashInput, hashKey, type Idempotency, storedAnswer } from './idempotency.ts'
-import { findOnlyOne, isFoundAlone } from './only-one.ts'
+import { hashInput, hashKey, type Idempotency } from './idempotency.ts'
+import { earlierAnswer, findLeftOut } from './left-out.ts'
 import { otherDoor } from './other-door.ts'
+import { isPlainRefusal } from './plain-refusal.ts'
 import type { RateLimiter, Taken } from './rate-limiter.ts'
 import { compileInput, readKey } from './read-input.ts'
 import { listOf, resourceRow } from './resources.ts'
@@ -109,12 +110,10 @@ export function createDispatch(
     begun.taken = await limits.take(op.rate, caller?.accountId, request.address)
     Object.assign(begun.headers, begun.taken.headers)
     const world = caller ? services : { ...services, db: strangers.db }
-
     const raw = request.input()
-    const found = caller && (await findLeftOut(name, request, caller))
+    const found = caller && (await findLeftOut(services, name, request, caller))
     if (found instanceof OperationError) {
-      // A write that was done is answered again, whatever the account has now.
-      const earlier = await earlierAnswer(name, request, caller!)
+      const earlier = await earlierAnswer(services, name, request, caller!)
       if (earlier || found.code !== 'not_found') checkRights(name, op, caller!)
       if (earlier) return replayed(earlier)
       throw found
@@ -122,7 +121,6 @@ export function createDispatch(
     if (found !== undefined) begun.found = found
     const complete = found === undefined ? request : { ...request, resourceId: found }
     const { row } = found === undefined ? presented : await identify(name, op, complete)
-    // Without an identifier the input is refused.
     if (op.resource && complete.resourceId !== undefined) checkOwner(op, row, caller!)
     if (caller) checkRights(name, op, caller)
     const given = found === undefined ? raw : { ...raw, [resourceInput(op.resource!)]: found }
@@ -194,26 +192,6 @@ export function createDispatch(
       : runs.write(world.db, work, idempotency)
   }
 
-  /** For a call without the identifier of a resource that can be found alone: what it means, or how it is refused. */
-  async function findLeftOut(
-    name: OperationName,
-    { resourceId }: Request,
-    { accountId }: Caller,
-  ): Promise<string | OperationError | undefined> {
-    const { resource, delegable }: Operation = operations[name]
-    if (resourceId !== undefined || !isFoundAlone(resource)) return undefined
-    return findOnlyOne(services, { resource, delegable }, { accountId, tool: toolName(name) })
-  }
-
-  async function earlierAnswer(
-    name: OperationName,
-    { idempotencyKey: key, input }: Request,
-    { accountId, tokenId }: Caller,
-  ) {
-    if (operations[name].method === 'GET' || typeof key !== 'string') return undefined
-    return storedAnswer(services.db, services, { accountId, tokenId, key, operation: name, input: input() })
-  }
-
   /** Who calls, along with the resource; nobody where no token is needed and none counts. */
   async function identify(
     name: OperationName,
@@ -271,13 +249,6 @@ export function createDispatch(
 const anyOf = (...signals: (AbortSignal | undefined)[]) =>
   AbortSignal.any(signals.filter((signal) => signal !== undefined))
 
-/** Statuses of calls that were wrong in themselves or out of place, and so did nothing. */
-const REFUSED = [403, 404, 409, 422]
-
-/** Whether a call was refused without an effect, so that it does not use up the limit of what it asked for. */
-const isPlainRefusal = (error: unknown) =>
-  error instanceof OperationError && REFUSED.includes(error.status) && !error.options.keepEffects
-
 interface AnyHandler {
   (call: object, prepared: unknown): Promise<unknown>
   prepare?(call: object): Promise<unknown>
@@ -311,21 +282,4 @@ function checkOwner(
     row.delegated ? 'Only the owner may do this' : `This ${resource} belongs to another account`,
     { nextSteps },
   )
-}
-
-function encodeOutput(op: Operation, output: unknown): Record<string, unknown> {
-  if (!op.list) return z.encode(op.output, output as never) as Record<string, unknown>
-  const page = output as { items: never[]; nextCursor?: string }
-  return {
-    items: page.items.map((item) => z.encode(op.output, item)),
-    ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor }),
-  }
-}
-
-/** The answer for a delegate, without the owner's payments. */
-function withoutBilling({ billing: _billing, ...body }: Record<string, unknown>): Record<string, unknown> {
-  const { service } = body
-  return typeof service === 'object' && service !== null
-    ? { ...body, service: withoutBilling(service as Record<string, unknown>) }
-    : body
 }
