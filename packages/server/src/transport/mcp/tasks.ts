@@ -194,7 +194,7 @@ async function readRun(
     if (answer.status !== 200) return { ...answer, isEarly: false }
     const part = answer.body as unknown as TaskPart
     // A tool shows so much of an output and no more; get_task reads on.
-    const isFull = truncated || written.stdout.length + written.stderr.length >= FULL
+    const isFull: boolean = truncated || written.stdout.length + written.stderr.length >= FULL
     if (!isFull) {
       written.stdout += part.stdout
       written.stderr += part.stderr
