@@ -1,4 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { serviceUser } from '@coinrack/host/service-user.ts'
+import { prepareDataFolder } from '@coinrack/server/data-folder/data-folder.ts'
+import { startEmbeddedPostgres } from '@coinrack/server/database/embedded.ts'
+import { migrate } from '@coinrack/server/database/migrate.ts'
+import { openPool } from '@coinrack/server/database/pool.ts'
 import { startTestService } from '@coinrack/server/process/testing.ts'
 
 /*
@@ -8,10 +15,17 @@ import { startTestService } from '@coinrack/server/process/testing.ts'
  * answered before, once as text and once as structured content.
  */
 
-const service = await startTestService({
-  features: ['guestCommands'],
-  env: { COINRACK_RATE_DEFAULT: '100000/min' },
-})
+const folder = await mkdtemp('/tmp/coinrack-bench-')
+const user = await serviceUser()
+await prepareDataFolder(folder, user)
+const postgres = await startEmbeddedPostgres({ dataFolder: folder, cacheFolder: join(folder, 'cache'), user })
+const db = openPool(postgres.url, { size: 1, onError: () => {} })
+await migrate(db)
+await db.end()
+const service = await startTestService(
+  { features: ['guestCommands'], env: { COINRACK_RATE_DEFAULT: '100000/min' } },
+  { database: { url: postgres.url, drop: () => postgres.stop() } },
+)
 const { token } = await service.customer(90_000_000n)
 const tool = (name: string, input: object) => service.tool(name, { ...input }, { token })
 const { id: sandbox_id } = (await tool('create_sandbox', { timeout: 86_400, idle_timeout: 0 })).body
@@ -86,3 +100,4 @@ for (const [title, name, input, [method, path]] of cases) {
   console.log(`| ${[title, before, ...lean, all, text, data].join(' | ')} |`)
 }
 await service.close()
+await rm(folder, { recursive: true })

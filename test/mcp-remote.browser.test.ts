@@ -1,20 +1,20 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { root } from './support/sources.ts'
 
 /*
  * `mcp-remote` from npm, unmodified, which desktop clients start: it registers, prints the address of the pages, waits for a
  * person, and passes on what its client asks.
  */
 
-const PROXY = fileURLToPath(new URL('../node_modules/mcp-remote/dist/proxy.js', import.meta.url))
+const PROXY = join(root, 'node_modules/mcp-remote/dist/proxy.js')
 
 let service: TestService
 let browser: Browser

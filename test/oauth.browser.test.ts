@@ -159,7 +159,7 @@ describe.each(clients)('%s', (name, make) => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
       'Desk Agent asks for access to your account',
     )
-    expect(await page.textContent('main')).toContain('Nobody has checked this name.')
+    expect(await page.textContent('main')).toContain('This name is not verified.')
     await logIn(page, email)
     await page.getByRole('heading', { name: 'Let Desk Agent use your account?' }).waitFor()
     for (const width of [320, 390, 1200]) {

@@ -23,7 +23,7 @@ export const Session = z.object({
 })
 
 // Length and form are judged by the e-mail policy, so that its own error codes can say what is wrong.
-const Email = z.string().describe('E-mail address')
+const Email = z.string()
 const LoginCode = z
   .string()
   .max(40)
@@ -55,7 +55,7 @@ export const account = {
     everyday: true,
     summary: 'Register an account',
     description:
-      'Creates an account from an e-mail address alone and returns a Bearer token at once. Keep the token: it is the credential of the account, as Authorization header or as access_token of every tool.',
+      'Creates an account from an e-mail address alone and returns its Bearer token at once. Keep the token, and send it as Authorization header or as access_token of every tool.',
     access: 'public',
     closedTo: ['grant', 'program'],
     rate: 'register',

@@ -40,8 +40,7 @@ export const balance = {
     path: '/balance',
     everyday: true,
     summary: 'Show the balance',
-    description:
-      'Shows the balance that can be spent in USD, what is held for orders and running sandboxes, and how long the balance lasts.',
+    description: 'Shows the balance in USD that can be spent, what is held beside it, and how long it lasts.',
     access: 'read',
     rate: 'default',
     effect: 'read',

@@ -16,7 +16,7 @@ export const billing = {
     everyday: true,
     summary: 'Pay more time of a VPS',
     description:
-      'Charges the balance for more months of a VPS (hourly: one hour), beyond the time that is paid. A suspended VPS is charged from now on and started again; a cancellation to the end of the period is withdrawn. When the balance does not cover it the 402 has an unpaid invoice (hourly: none) and x402 terms: paying either renews it.',
+      'Charges the balance for more months of a VPS (hourly: one hour), beyond the time that is paid. A suspended VPS is charged from now on and started again; a cancellation is withdrawn. When the balance does not cover it the 402 has an unpaid invoice (hourly: none) and x402 terms: paying either renews it.',
     access: 'order',
     rate: 'orders',
     resource: 'service',

@@ -48,8 +48,7 @@ export const catalog = {
     path: '/products',
     everyday: true,
     summary: 'List VPS plans and prices',
-    description:
-      'Lists every plan with its specification, its price in USD and the OS images it supports. To order one with order_vps, send its slug as product and an os_id of its os_images.',
+    description: 'Lists every plan with its specification, its price in USD and the OS images it supports.',
     access: 'public',
     rate: 'default',
     effect: 'read',

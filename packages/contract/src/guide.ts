@@ -23,7 +23,7 @@ export const guide = {
     everyday: true,
     summary: 'How to begin, and where you are',
     description:
-      'Shows the whole flow from registration to a shell or a sandbox, with example arguments, rules and limits. With a token it also shows your balance, what you run and the next call to make.',
+      'Shows the whole flow from registration to a shell or a sandbox, with rules and limits. With a token it also shows your balance, what you run and the next call.',
     access: 'read',
     openAsTool: true,
     rate: 'default',
@@ -96,7 +96,7 @@ export const guide = {
     everyday: true,
     summary: 'Call any operation by its name',
     description:
-      'Calls any operation by its name from find_operations and answers exactly what it answers. Its rights, limits, price and confirmations hold as if it were called directly.',
+      'Calls any operation by its name from find_operations and answers exactly what it answers. Its rights, limits, price and confirmations hold.',
     access: 'any',
     rate: 'default',
     effect: 'destructive',

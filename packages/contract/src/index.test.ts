@@ -96,6 +96,7 @@ test('behavior: every error names tools that exist', () => {
     'payment_options',
     'checkout_url',
     'raised_by',
+    'approval_url',
     'per_day',
   ]
   expect(named.filter((word) => !tools.has(word) && !others.includes(word))).toEqual([])

@@ -119,8 +119,8 @@ export const invoices = {
     idempotent: false,
     input: z.strictObject({
       amount: UsdInput.describe('US dollars, at least 3'),
-      network: z.enum(networks).optional().describe('Show only this network'),
-      token: z.enum(tokenSymbols).optional().describe('Show only this token'),
+      network: z.enum(networks).optional(),
+      token: z.enum(tokenSymbols).optional(),
       method: z
         .enum(['invoice', 'x402'])
         .optional()
@@ -162,7 +162,7 @@ export const invoices = {
     everyday: true,
     summary: 'Show an invoice',
     description:
-      'Shows an invoice, how to pay it, and its payments. With wait=paid the answer comes when the invoice is paid, or after timeout seconds (at most 50).',
+      'Shows an invoice, how to pay it and its payments. With wait=paid the answer comes when the invoice is paid, or after timeout seconds (at most 50).',
     access: 'read',
     rate: 'default',
     resource: 'invoice',

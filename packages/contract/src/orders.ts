@@ -38,10 +38,7 @@ export const orderFields = {
   quote_id: z.string().max(1000).optional().describe('Order at the price of a dry run'),
   create_invoice: z.boolean().default(true).describe('false: a 402 leaves nothing behind'),
   region: z.string().max(64).optional(),
-  boot: z
-    .enum(['auto', 'cold'])
-    .default('auto')
-    .describe('cold: from its disk; slower, shares no memory layout'),
+  boot: z.enum(['auto', 'cold']).default('auto').describe('cold: slower, shares no memory layout'),
 }
 export const monthsFit = ({ billing_cycle, months }: { billing_cycle: string; months: number }) =>
   billing_cycle === 'monthly' || months === 1
@@ -91,7 +88,7 @@ export const orders = {
     everyday: true,
     summary: 'Order a VPS',
     description:
-      'Orders a VPS and pays it from the balance. The price is held now and charged when SSH answers; the paid time begins then, and is renewed from the balance. When the balance does not cover it the 402 has an unpaid invoice and x402 terms: pay either, or top up and send the same order again, which continues it and never makes a second.',
+      'Orders a VPS and pays it from the balance. The price is held now and charged when SSH answers; the paid time begins then, and is renewed from the balance. When the balance does not cover it the 402 has an unpaid invoice and x402 terms: pay either, or top up and send the same order again, which continues it.',
     access: 'order',
     withoutAccount: 'buyVps',
     rate: 'orders',

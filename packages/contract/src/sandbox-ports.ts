@@ -24,7 +24,7 @@ export const sandboxPorts = {
     everyday: true,
     summary: 'Expose a port of a sandbox',
     description:
-      'Gives a port of a sandbox a URL, for HTTP and WebSocket servers that listen on its loopback or on all addresses. With access public the URL is enough; with access token it takes the token of the answer as well.',
+      'Gives a port of a sandbox a URL, for HTTP and WebSocket servers in it. With access public the URL is enough; with access token it takes the token of the answer as well.',
     effect: 'write',
     idempotent: true,
     input: z.strictObject({

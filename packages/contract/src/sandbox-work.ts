@@ -127,7 +127,7 @@ export const sandboxWork = {
     everyday: true,
     summary: 'Run a command in a sandbox',
     description:
-      'Runs a command in a sandbox by /bin/bash -c, in the home folder of user, and answers when it has ended. With background it answers a task_id at once, and send_input types into it. By REST with Accept: text/event-stream the outputs are streamed.',
+      'Runs a command in a sandbox by /bin/bash -c and answers when it has ended. With background it answers a task_id at once, and send_input types into it. By REST with Accept: text/event-stream the outputs are streamed.',
     onMachine: true,
     effect: 'destructive',
     idempotent: false,

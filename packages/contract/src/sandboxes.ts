@@ -129,7 +129,7 @@ export const sandboxes = {
     path: '/sandboxes',
     everyday: true,
     summary: 'Start a sandbox',
-    description: `Starts an isolated Linux micro-VM for Python, Node.js and shell, which is running when this answers. It is paid by the second from the balance, which holds its next minute. The tariffs in vCPU/GB/USD an hour: ${prices}. It ends (persistent: pauses) after timeout seconds, after idle_timeout seconds without use, or when the balance ends.`,
+    description: `Starts an isolated Linux micro-VM for Python, Node.js and shell, running when this answers, paid by the second from the balance. The tariffs in vCPU/GB/USD an hour: ${prices}. It ends (persistent: pauses) after timeout seconds, after idle_timeout seconds without use, or when the balance ends.`,
     access: 'sandbox',
     withoutAccount: 'buySandbox',
     rate: 'sandboxes',

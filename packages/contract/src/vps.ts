@@ -219,7 +219,7 @@ export const vps = {
     everyday: true,
     summary: 'Cancel a VPS',
     description:
-      "Cancels a VPS, by default at the end of its paid time. With mode immediate, which needs confirm, it is gone now, the used time is charged at the hourly price and the rest is credited. With the feature retained_disks, restore_snapshot undoes it for 24 hours, for a new month's price.",
+      'Cancels a VPS, by default at the end of its paid time. With mode immediate, which needs confirm, it is gone now, the used time is charged at the hourly price and the rest is credited. With retained_disks, restore_snapshot undoes it for 24 hours.',
     access: 'manage',
     rate: 'default',
     resource: 'service',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '@coinrack/host/run-command.ts'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { makeSshAccess } from '../local-vps/testing.ts'
 import { guestChannelSuite } from '../ports/suites/guest-channel.suite.ts'
 import { makeVpsId } from '../testing.ts'
@@ -44,7 +44,7 @@ guestChannelSuite('a container of an Incus cluster', async () => {
   }
 })
 
-test('default: our image starts the agent that the cluster hands to a machine', {
+test('default: our image starts the agent that the cluster hands to a machine, and it listens on vsock', {
   timeout: 40 * 60_000,
 }, async () => {
   const client = labClient()
@@ -62,12 +62,11 @@ test('default: our image starts the agent that the cluster hands to a machine', 
       await driver.ensure(spec)
       await sleep(500)
     } while (!(await driver.observe(spec.id)).sshReady)
-    const state = () =>
-      byKey(
-        'systemctl show -p MainPID,Result,ActiveState coinrack-incus-agent; ls -l /run/incus_agent; journalctl -u coinrack-incus-agent --no-pager | tail -20; ss -l --vsock',
-      )
-    await sleep(30_000)
-    console.log(await state())
+    const isListening = async () => {
+      const seen = await byKey('systemctl is-active coinrack-incus-agent; ss --listening --vsock --no-header')
+      return /^active\n/.test(seen) && /LISTEN.*:8443/.test(seen)
+    }
+    await vi.waitUntil(isListening, { timeout: 120_000, interval: 2_000 })
   } finally {
     await driver.destroy(spec.id)
     await client.close()

@@ -102,6 +102,35 @@ export async function decideApproval(
   return rowCount === 1
 }
 
+/** The approval that the payment of an invoice may use. */
+export async function approvalOfInvoice(
+  db: Queryable,
+  invoiceId: string,
+  now: Date,
+): Promise<ApprovalRow | undefined> {
+  const { rows } = await db.query<ApprovalRow>(
+    `select ${APPROVAL_COLUMNS} from approval where invoice_id = $1 and status = 'approved' and expires_at > $2
+     order by id desc limit 1`,
+    [invoiceId, now],
+  )
+  return rows[0]
+}
+
+/**
+ * Keeps an approval for as long as an invoice can be paid: the call that it is for was refused for want of money alone.
+ * Whichever comes first uses it, the money or the same call again.
+ */
+export async function keepForInvoice(
+  tx: Transaction,
+  id: string,
+  { invoiceId, until }: { invoiceId: string; until: Date },
+): Promise<void> {
+  await tx.query(
+    `update approval set invoice_id = $2, expires_at = greatest(expires_at, $3) where id = $1 and status = 'approved'`,
+    [id, invoiceId, until],
+  )
+}
+
 /** Uses up an approval. @returns false when it was used before, or is over */
 export async function useApproval(tx: Transaction, id: string, at: Date): Promise<boolean> {
   const { rowCount } = await tx.query(

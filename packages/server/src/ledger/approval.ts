@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/transaction.ts'
 import { ApprovalNeeded, type Asking } from '../platform/approval-needed.ts'
 import type { HolderOfBudget } from '../platform/budget-exceeded.ts'
-import { liveApproval, useApproval } from './approval-store.ts'
+import { approvalOfInvoice, liveApproval, useApproval } from './approval-store.ts'
 import { judgeLimits } from './judge-limits.ts'
 
 /** A charge that may be above the limits of its token. */
@@ -10,8 +10,10 @@ interface LimitedCharge {
   /** micro-USD */
   amount: bigint
   at: Date
-  /** The call that asks for it; undefined for what is charged in the background, which nobody can approve. */
+  /** The call that asks for it; undefined for what is charged in the background. */
   asking?: Asking | undefined
+  /** The invoice that is paid, which may have been approved. */
+  invoiceId?: string | undefined
 }
 
 /**
@@ -26,9 +28,12 @@ export async function demandApproval(
   charge: LimitedCharge,
   holders: readonly HolderOfBudget[],
 ): Promise<string | undefined> {
-  const limit = judgeLimits(holders, charge.amount)
+  const { tokenId, asking, amount, invoiceId, at } = charge
+  // Used up whoever pays the invoice, so that the approved call cannot be made once more.
+  const ofInvoice = invoiceId === undefined ? undefined : await approvalOfInvoice(tx, invoiceId, at)
+  if (ofInvoice && ofInvoice.price >= amount) return ofInvoice.id
+  const limit = judgeLimits(holders, amount)
   if (!limit) return undefined
-  const { tokenId, asking, amount, at } = charge
   const found = asking && (await liveApproval(tx, tokenId, asking.call, at))
   if (found?.status === 'approved' && found.price >= amount) return found.id
   throw new ApprovalNeeded(limit, amount, asking)

@@ -15,6 +15,8 @@ export interface TokenCharge {
   machine?: { cap: 'max_live_vps' | 'max_live_sandboxes'; live(tokenId: string): Promise<bigint> }
   /** The call that asks for it, which a person can approve; undefined in the background. */
   asking?: Asking | undefined
+  /** The invoice that is paid, which may have been approved. */
+  invoiceId?: string | undefined
   /** For a renewal in the background: the token by which it renews itself, whose limits for approvals count too. */
   renewerId?: string | null | undefined
 }
@@ -30,11 +32,12 @@ export interface Spent {
  * Checks a charge against the budgets of a token and of all its ancestors, and against the limits above which a person has
  * to approve it. The customer's balance must be locked, so that the result holds until the transaction ends, and of two
  * concurrent charges the second sees the first.
+ * @returns the approval that it would use up; undefined when it needs none
  * @throws OperationError `budget_exceeded`, `approval_needed`
  */
-export async function checkBudget(tx: Transaction, charge: TokenCharge): Promise<void> {
+export async function checkBudget(tx: Transaction, charge: TokenCharge): Promise<string | undefined> {
   const holders = await demandBudget(tx, charge)
-  await demandApproval(tx, charge, await withRenewer(tx, charge, holders))
+  return demandApproval(tx, charge, await withRenewer(tx, charge, holders))
 }
 
 /**
@@ -128,7 +131,7 @@ export async function countSpending(
 /** The amounts that a token may still be charged, in micro-USD; undefined without such a cap. Negative: too much was. */
 export interface LeftToSpend {
   budget: bigint | undefined
-  /** Of this day, without the approval of a person. */
+  /** What is left of this day without the approval of a person. */
   unapproved: bigint | undefined
 }
 

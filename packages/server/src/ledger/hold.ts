@@ -29,7 +29,7 @@ export async function placeHold(
     description: string
     at: Date
     /** The token whose budget it counts for. */
-    spender?: Pick<TokenCharge, 'tokenId' | 'machine' | 'asking'> | undefined
+    spender?: Pick<TokenCharge, 'tokenId' | 'machine' | 'asking' | 'invoiceId'> | undefined
   },
 ): Promise<void> {
   await post(tx, {

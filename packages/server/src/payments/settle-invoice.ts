@@ -82,10 +82,15 @@ export const prepareToPay = async (
 export const payFor = (
   tx: Transaction,
   services: Services,
-  { order_id, service_id, months }: Invoice,
+  { id: invoiceId, order_id, service_id, months }: Invoice,
   prepared: OrderPreparation | undefined,
   payer?: Payer,
 ): Promise<'paid' | 'closed'> =>
   order_id === null
-    ? services.ordering.renewFromBalance(tx, services, { serviceId: service_id!, months: months! }, payer)
-    : services.ordering.payFromBalance(tx, services, prepared!, order_id, payer)
+    ? services.ordering.renewFromBalance(
+        tx,
+        services,
+        { serviceId: service_id!, months: months! },
+        { invoiceId, payer },
+      )
+    : services.ordering.payFromBalance(tx, services, prepared!, order_id, { invoiceId, payer })

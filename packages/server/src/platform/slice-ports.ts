@@ -121,6 +121,12 @@ export interface Payer {
   asked: AskedCall
 }
 
+/** How an invoice is paid: by the call of a payer, or by money that arrived. */
+export interface PaidBy {
+  invoiceId: string
+  payer?: Payer | undefined
+}
+
 /** Functions of orders, for payments, the catalog and the account's overview. */
 export interface Ordering {
   orderVps: Handler<'orderVps'>
@@ -139,7 +145,7 @@ export interface Ordering {
   prepareOrder(services: Services, { begins }: { begins: boolean }): Promise<OrderPreparation>
   /**
    * Pays an order that awaits payment from the balance, and begins to provision it.
-   * @param payer whose budget it counts for: without it, that of the token that ordered
+   * @param by whose budget it counts for: the payer's, or that of the token that ordered
    * @returns `closed` when the order awaits nothing
    * @throws InsufficientFunds
    * @throws OperationError `budget_exceeded`, `approval_needed`; `capacity` when no machine can be placed now, and nothing was charged
@@ -149,7 +155,7 @@ export interface Ordering {
     services: Services,
     prepared: OrderPreparation,
     orderId: string,
-    payer?: Payer,
+    by: PaidBy,
   ): Promise<'paid' | 'closed'>
   /**
    * Makes sure that the machine of an order that awaits payment could be placed now.
@@ -171,7 +177,7 @@ export interface Ordering {
   lockService(tx: Transaction, serviceId: string): Promise<void>
   /**
    * Renews a service from the balance. Both must be locked, the service first.
-   * @param payer whose budget it counts for: without it, that of the token that ordered
+   * @param by whose budget it counts for: the payer's, or that of the token that ordered
    * @returns `closed` when there is nothing to renew any more
    * @throws InsufficientFunds
    * @throws OperationError `budget_exceeded`, `approval_needed`, `renewal_limit`
@@ -180,7 +186,7 @@ export interface Ordering {
     tx: Transaction,
     services: Services,
     renewal: { serviceId: string; months: number },
-    payer?: Payer,
+    by: PaidBy,
   ): Promise<'paid' | 'closed'>
   /**
    * How many services of an account are live, the newest that is being made, and what will be charged for those that renew

@@ -15,7 +15,7 @@ export interface ApprovalPageOptions {
   limit: string
 }
 
-/** What stands above the proof, for anybody who has the link: nothing of the account, nor of what is asked. */
+/** What stands above the proof, for every holder of the link: nothing of the account, nor of what is asked. */
 export const approvalIntro: { heading: string; why: Html } = {
   heading: 'A program asks for your approval',
   why: html`<p>It wants to spend money from the balance of an account. If the account is yours, prove that here: then you see what it

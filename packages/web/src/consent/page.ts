@@ -75,6 +75,6 @@ export const consentPage = (view: ConsentView, { path, demo, who, proposed }: Co
 
 const whoAsks = ({ name, host, place }: ConsentView): Html => html`<dl class="facts">
       <dt>Application</dt><dd>${name}</dd>
-      <dt>Known by</dt><dd>${host ?? html`<strong>Nobody has checked this name.</strong> Anyone can choose it.`}</dd>
+      <dt>Known by</dt><dd>${host ?? html`<strong>This name is not verified.</strong> Any application can choose it.`}</dd>
       <dt>Answers go to</dt><dd>${place}</dd>
     </dl>`

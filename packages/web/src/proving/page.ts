@@ -6,7 +6,7 @@ export interface ProvingPageOptions {
   /** The path of the page that is behind the proof; what the forms send goes to paths below it. */
   path: string
   demo: boolean
-  /** Why somebody should prove who they are: who asks, and for what. */
+  /** Why the person is asked to prove who they are: who asks, and for what. */
   heading: string
   why: Html
   /** The address to which a code was sent; its code is asked for then. */

@@ -49,7 +49,7 @@ export function oauthHand(service: TestService, origin: string): OauthHand {
   let people = 0
   const form = (fields: Record<string, string>) => new URLSearchParams(fields)
   const json = async (response: Response) => ({ status: response.status, body: await response.json() })
-  /** Of the browser, by name and path. */
+  /** What the browser keeps, by name and path. */
   const cookies = new Map<string, { value: string; path: string }>()
 
   async function browse(url: string, init: RequestInit = {}): Promise<Response> {

@@ -6,12 +6,14 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestService, type TestService } from '../../process/testing.ts'
-import { mcpAddresses } from './addresses.ts'
+import { mcpAddresses as all } from './addresses.ts'
 
 /*
  * What each address lists: what a model sees of it, and what it may cost there.
  */
 
+/** Those at which anybody can connect; account/oauth has tests of the other one. */
+const mcpAddresses = all.filter(({ forGrants }) => !forGrants)
 /** Of the specification. */
 const NAMED =
   `register_account topup_balance order_vps get_vps_status list_plans login create_sandbox run_code exec_command

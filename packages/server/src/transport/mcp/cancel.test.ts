@@ -22,7 +22,7 @@ import { rpcClient } from './testing-tasks.ts'
 let service: TestService
 let other: FastifyInstance
 let origin: string
-/** Of another replica. */
+/** The origin of another replica. */
 let elsewhere: string
 let folder: string
 let buyer: Buyer

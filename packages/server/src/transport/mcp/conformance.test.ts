@@ -27,7 +27,7 @@ interface Check {
 
 let service: TestService
 let checks: Check[]
-/** Of the scenarios of tasks, with a command in a sandbox under the name of the suite's tool. */
+/** The checks of the scenarios of tasks, with a command in a sandbox under the name of the suite's tool. */
 let ofTasks: Check[]
 beforeAll(async () => {
   const port = await freePort()
@@ -90,6 +90,7 @@ const applicable = [
   'tools-list',
   'tools-call-simple-text',
   'tools-call-error',
+  'resources-list',
   'dns-rebinding-protection',
   'http-header-validation',
   'input-required-result-unsupported-methods',

@@ -8,6 +8,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Answer, Request } from '../../dispatch/dispatch.ts'
+import { TOOL_OUTPUT_BYTES } from '../../platform/fit-output.ts'
 import type { Services } from '../../platform/services.ts'
 import type { McpAddress } from './addresses.ts'
 import { readTaskId, type TaskedCall, taskId } from './task-id.ts'
@@ -20,6 +21,8 @@ export const TASKS = 'io.modelcontextprotocol/tasks'
 const GRACE_S = 2
 const POLL_MS = 2_000
 const HOUR_MS = 3_600_000
+/** As many characters of an output are shown as a tool shows of one. */
+const FULL = TOOL_OUTPUT_BYTES / 2
 /** As long as `exec_command` runs without a `timeout`. */
 const DEFAULT_S = 30
 
@@ -69,7 +72,8 @@ export function createTasks({ sealer, clock }: Pick<Services, 'sealer' | 'clock'
     const isRun = RUNS.includes(name) && input.background !== true && typeof body.task_id === 'string'
     if (isRun) {
       const seconds = typeof input.timeout === 'number' ? input.timeout : DEFAULT_S
-      const kept = { [about]: resourceId }
+      const { max_output } = input
+      const kept = { [about]: resourceId, ...(max_output === undefined ? {} : { max_output }) }
       return { ...call, input: kept, run: String(body.task_id), ttlMs: seconds * 1000 + HOUR_MS }
     }
     return isEarly
@@ -175,7 +179,7 @@ async function end(ask: Ask, { resourceId, run }: TaskedCall): Promise<void> {
  */
 async function readRun(
   ask: Ask,
-  { name, resourceId }: TaskedCall,
+  { name, resourceId, input }: TaskedCall,
   run: string,
   { seconds, gone }: { seconds: number; gone?: AbortSignal },
 ): Promise<Looked> {
@@ -185,20 +189,29 @@ async function readRun(
   let truncated = false
   for (let isMore = true; ; ) {
     const left = isMore ? 0 : Math.max(0, latest - performance.now())
-    const input = { sandbox_id: resourceId, task_id: run, ...from, timeout: Math.ceil(left / 1000) }
-    const answer = await ask('getTask', { resourceId, input: () => input })
+    const looked = { ...input, task_id: run, ...from, timeout: Math.ceil(left / 1000) }
+    const answer = await ask('getTask', { resourceId, input: () => looked })
     if (answer.status !== 200) return { ...answer, isEarly: false }
     const part = answer.body as unknown as TaskPart
-    written.stdout += part.stdout
-    written.stderr += part.stderr
-    truncated ||= part.from.stdout > from.stdout || part.from.stderr > from.stderr
+    // A tool shows so much of an output and no more; get_task reads on.
+    const isFull: boolean = truncated || written.stdout.length + written.stderr.length >= FULL
+    if (!isFull) {
+      written.stdout += part.stdout
+      written.stderr += part.stderr
+    }
     isMore = part.next.stdout > from.stdout || part.next.stderr > from.stderr
+    truncated ||= (isFull && isMore) || part.cut !== undefined
+    truncated ||= part.from.stdout > from.stdout || part.from.stderr > from.stderr
     from = part.next
     const isWaited = performance.now() < latest && !gone?.aborted
     if (part.running && (isMore || isWaited)) continue
-    const { exit_code, timed_out, duration_ms, results, error } = part
+    const { exit_code, timed_out, duration_ms, results, error, cut } = part
     const shown = name === 'runCode' ? { results, error } : {}
-    const body = { ...written, exit_code, timed_out, truncated, duration_ms, task_id: null, ...shown }
+    const body = {
+      ...{ ...written, exit_code, timed_out, truncated, duration_ms, ...shown },
+      task_id: truncated ? run : null,
+      ...(cut === undefined ? {} : { cut }),
+    }
     return { ...answer, body, isEarly: part.running }
   }
 }
@@ -206,6 +219,7 @@ async function readRun(
 type Looked = Answer & { isEarly: boolean }
 
 interface TaskPart extends Record<string, unknown> {
+  cut?: unknown
   running: boolean
   stdout: string
   stderr: string

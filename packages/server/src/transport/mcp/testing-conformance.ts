@@ -6,11 +6,9 @@ import { text } from 'node:stream/consumers'
  * The checks of the official conformance suite that fail here, by the reason why they cannot pass.
  */
 
-/** The server declares tools alone: no resources, prompts, completions or logs, so that no client asks for them. */
+/** The server declares tools, and one resource (the card of an approval): no prompts, completions, logs or subscriptions, and not the example's resources. */
 const noSuchCapability = [
   'caching: sep-2549-prompts-list-caching-hints',
-  'caching: sep-2549-resources-list-caching-hints',
-  'caching: sep-2549-resources-templates-list-caching-hints',
   'completion-complete: completion-complete',
   'input-required-result-non-tool-request: sep-2322-non-tool-incomplete',
   'logging-set-level: logging-set-level',
@@ -19,7 +17,6 @@ const noSuchCapability = [
   'prompts-get-with-args: prompts-get-with-args',
   'prompts-get-with-image: prompts-get-with-image',
   'prompts-list: prompts-list',
-  'resources-list: resources-list',
   'resources-read-binary: resources-read-binary',
   'resources-read-text: resources-read-text',
   'resources-subscribe: resources-subscribe',

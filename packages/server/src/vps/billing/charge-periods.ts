@@ -16,6 +16,8 @@ export interface PeriodCharge {
   tokenId: string | null
   /** The call that asks for it; undefined for a renewal in the background. */
   asking?: Asking | undefined
+  /** The invoice that is paid. */
+  invoiceId?: string | undefined
   /** The token by which the VPS renews itself, in the background. */
   renewerId?: string | null
 }
@@ -30,7 +32,7 @@ export interface PeriodCharge {
 export async function chargePeriods(
   tx: Transaction,
   services: Services,
-  { row, periods, tokenId, asking, renewerId }: PeriodCharge,
+  { row, periods, tokenId, ...by }: PeriodCharge,
 ): Promise<bigint> {
   const price = cyclePrice(row)
   const amount = price * BigInt(periods.length)
@@ -47,7 +49,7 @@ export async function chargePeriods(
     at,
   })
   // The posting has locked the customer's balance.
-  if (tokenId !== null) await spendBudget(tx, { tokenId, amount, at, asking, renewerId })
+  if (tokenId !== null) await spendBudget(tx, { tokenId, amount, at, ...by })
   await insertPeriods(tx, row.id, periods, price)
   await updateBilling(tx, row.id, { paid_until: until, noticed_days: null })
   return amount

@@ -1,6 +1,7 @@
 import { basePath, operations } from '@coinrack/contract/index.ts'
 import { Invoice } from '@coinrack/contract/invoices.ts'
 import type { Handler } from '../../dispatch/handler.ts'
+import { keepForInvoice } from '../../ledger/approval-store.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import { balanceNow } from '../../ledger/balance-view.ts'
 import { checkBudget } from '../../ledger/budget.ts'
@@ -29,10 +30,12 @@ export const renewService: Handler<'renewService'> = async ({ input, caller, ask
   checkRenewalLimit(row, input.months, now)
   const balance = await lockBalance(db, row.account_id)
   const asking = askingToRenew(asked, row, input.months)
-  await checkBudget(db, { tokenId: caller.tokenId, amount, at: now, asking })
+  const approvalId = await checkBudget(db, { tokenId: caller.tokenId, amount, at: now, asking })
   const unpaid = judgeBalance(balance, amount, what)
   if (unpaid) {
     const invoice = await openRenewalInvoice(db, services, row, input.months)
+    if (invoice && approvalId !== undefined)
+      await keepForInvoice(db, approvalId, { invoiceId: invoice.id, until: invoice.expires_at })
     const terms =
       invoice &&
       (await services.invoicing.termsWithinCall(db, services, invoice.id, {

@@ -44,7 +44,11 @@ export function checkRenewalLimit(row: VpsRow, count: number, now: Date): void {
 export async function renewVps(
   tx: Transaction,
   services: Services,
-  { row, count, ...spender }: { row: VpsRow; count: number } & Pick<PeriodCharge, 'tokenId' | 'asking'>,
+  {
+    row,
+    count,
+    ...spender
+  }: { row: VpsRow; count: number } & Pick<PeriodCharge, 'tokenId' | 'asking' | 'invoiceId'>,
 ): Promise<bigint> {
   const now = services.clock.now()
   const isOver = row.status === 'suspended' && row.paid_until! <= now
@@ -72,7 +76,7 @@ export const renewFromBalance: Ordering['renewFromBalance'] = async (
   tx,
   services,
   { serviceId, months },
-  payer,
+  { invoiceId, payer },
 ) => {
   const row = await lockVps(tx, serviceId)
   if (!isRenewable(row)) return 'closed'
@@ -82,6 +86,7 @@ export const renewFromBalance: Ordering['renewFromBalance'] = async (
     row,
     count: months,
     tokenId,
+    invoiceId,
     asking: payer && askingToRenew(payer.asked, row, months),
   })
   return 'paid'

@@ -4,6 +4,7 @@ import { announce } from '../../database/changes.ts'
 import type { Transaction } from '../../database/transaction.ts'
 import { type Call, type CallToPrepare, type Handler, preparedHandler } from '../../dispatch/handler.ts'
 import { hostImages } from '../../hosts/host-images.ts'
+import { keepForInvoice } from '../../ledger/approval-store.ts'
 import { checkAutoRenew, mayAutoRenew } from '../../ledger/auto-renew.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import { balanceNow } from '../../ledger/balance-view.ts'
@@ -83,13 +84,14 @@ export const orderVps: Handler<'orderVps'> = preparedHandler(
     if (awaiting) await setOrderAutoRenew(db, order.id, autoRenew)
     // An order that continues keeps its price.
     checkPrice(call, orderTotal(order))
-    const spender = spenderOf(db, order, asked)
-    if (spender) await checkBudget(db, { ...spender, amount: orderTotal(order), at: now })
+    const by = { asked, invoiceId: order.invoice_id ?? undefined }
+    const spender = spenderOf(db, order, by)
+    const approvalId = spender && (await checkBudget(db, { ...spender, amount: orderTotal(order), at: now }))
     const unpaid = judgeBalance(balance, orderTotal(order), 'this order')
-    if (unpaid) return refuseUnpaid(call, order, !awaiting, unpaid)
+    if (unpaid) return refuseUnpaid(call, order, { isNew: !awaiting, approvalId }, unpaid)
 
     if (!awaiting) await insertOrder(db, order)
-    await startOrder(db, services, prepared, order, asked)
+    await startOrder(db, services, prepared, order, by)
     if (order.invoice_id) await services.invoicing.markPaid(db, services, order.invoice_id)
     await announce(db, RECONCILE_VPS)
 
@@ -180,12 +182,14 @@ async function quote(call: OrderCall, plan: CatalogPlan) {
 async function refuseUnpaid(
   { input, db, services, fail }: OrderCall,
   order: OrderRow,
-  isNew: boolean,
+  { isNew, approvalId }: { isNew: boolean; approvalId: string | undefined },
   unpaid: NonNullable<ReturnType<typeof judgeBalance>>,
 ): Promise<never> {
   if (input.create_invoice && isNew) await checkUnpaidOrders(db, services, order.account_id)
   await demandRoom(db, services, order)
   const invoice = input.create_invoice ? await invoiceOf(db, services, order, isNew) : null
+  if (invoice && approvalId !== undefined)
+    await keepForInvoice(db, approvalId, { invoiceId: invoice.id, until: order.expires_at })
   const terms =
     invoice &&
     (await services.invoicing.termsWithinCall(db, services, invoice.id, {

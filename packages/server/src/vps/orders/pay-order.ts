@@ -6,16 +6,12 @@ import { lockOrder, orderById } from './order-store.ts'
 import { startOrder } from './start-order.ts'
 
 /** Pays an order that awaits payment, when money for it arrived or its invoice is paid from the balance. */
-export const payFromBalance: Ordering['payFromBalance'] = async (tx, services, prepared, orderId, payer) => {
+export const payFromBalance: Ordering['payFromBalance'] = async (tx, services, prepared, orderId, by) => {
   const order = await lockOrder(tx, orderId)
   if (order?.status !== 'awaiting_payment') return 'closed'
-  await startOrder(
-    tx,
-    services,
-    prepared,
-    payer === undefined ? order : { ...order, token_id: payer.tokenId },
-    payer?.asked,
-  )
+  const { invoiceId, payer } = by
+  const charged = payer ? { ...order, token_id: payer.tokenId } : order
+  await startOrder(tx, services, prepared, charged, { invoiceId, asked: payer?.asked })
   await announce(tx, RECONCILE_VPS)
   return 'paid'
 }

@@ -17,8 +17,8 @@ import { forgetOrderUserData, liveVpsOf, type OrderRow, orderTotal, setOrderStat
  * Begins an order: the hold of its price and the wanted machine, in one transaction.
  * @param prepared with a password
  * @param order written down already; it counts for the budget of its token
+ * @param by the call that begins it, or the invoice that is paid
  * @throws InsufficientFunds when the balance does not cover the price
- * @param asked the call that orders it; undefined when it is begun by money that arrived
  * @throws OperationError `budget_exceeded`, `approval_needed`; `capacity` when no machine can be placed now, before anything is held
  */
 export async function startOrder(
@@ -26,7 +26,7 @@ export async function startOrder(
   services: Services,
   { password }: OrderPreparation,
   order: OrderRow,
-  asked?: AskedCall,
+  by: OrderedBy,
 ): Promise<void> {
   const { clock, newId, random, sealer } = services
   if (!password) throw new Error('An order cannot begin without a password of root')
@@ -44,7 +44,7 @@ export async function startOrder(
     purpose: order.id,
     description: `Reserved for ${plan.name} ${order.hostname}`,
     at: now,
-    spender: spenderOf(tx, order, asked),
+    spender: spenderOf(tx, order, by),
   })
   const id = order.service_id
   await insertVps(
@@ -91,18 +91,25 @@ export async function startOrder(
   })
 }
 
+/** What begins an order: a call, or money for its invoice. */
+interface OrderedBy {
+  asked: AskedCall | undefined
+  invoiceId?: string | undefined
+}
+
 /** The token whose budget an order counts for; undefined when the order is older than budgets. */
 export const spenderOf = (
   tx: Transaction,
   order: OrderRow,
-  asked?: AskedCall,
-): Pick<TokenCharge, 'tokenId' | 'machine' | 'asking'> | undefined =>
+  { asked, invoiceId }: OrderedBy,
+): Pick<TokenCharge, 'tokenId' | 'machine' | 'asking' | 'invoiceId'> | undefined =>
   order.token_id === null
     ? undefined
     : {
         tokenId: order.token_id,
         machine: { cap: 'max_live_vps', live: (id) => liveVpsOf(tx, id) },
         asking: asked && askingFor(asked, order),
+        invoiceId,
       }
 
 /** What a person is asked to approve. */
