@@ -39,7 +39,7 @@ export const programs = {
     output: z.object({
       stdout: z.string(),
       stderr: z.string(),
-      cut: z
+      left_out: z
         .object({ stdout: z.number().int(), stderr: z.number().int() })
         .describe('Bytes left out of the middle: both together show 32 kB'),
       exit_code: z.number().int().nullable().describe('1 when it threw; null when it was ended'),

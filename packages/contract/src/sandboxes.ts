@@ -32,15 +32,13 @@ export const sandboxReasons = [
   'failed',
 ] as const
 
-const DAY_S = 86_400
-const LANGUAGE_NAMES = 'base, code-interpreter'
 const Metadata = z
   .record(z.string().max(100), z.string().max(1000))
   .refine((metadata) => JSON.stringify(metadata).length <= 16_384, 'Expected at most 16 KiB in all')
 
 export const SandboxId = Id('sandbox')
-const Timeout = z.number().int().min(1).max(DAY_S)
-const IdleTimeout = z.number().int().min(0).max(DAY_S)
+const Timeout = z.number().int().min(1).max(86_400)
+const IdleTimeout = z.number().int().min(0).max(86_400)
 
 export const Sandbox = z.object({
   id: SandboxId,
@@ -113,7 +111,7 @@ const prices = tariffNames
 
 export const sandboxFields = {
   tariff: z.enum(tariffNames).optional().describe('Default: micro, or that of the snapshot'),
-  template: z.string().max(100).default('base').describe(`${LANGUAGE_NAMES}, or the id of a snapshot`),
+  template: z.string().max(100).default('base').describe('base, code-interpreter, or the id of a snapshot'),
   mode: z.enum(['ephemeral', 'persistent']).default('ephemeral'),
   timeout: Timeout.default(300).describe('Seconds'),
   idle_timeout: IdleTimeout.default(300).describe('Seconds; 0: never'),

@@ -20,7 +20,7 @@ const LONGEST = { name: 100, message: 2_000 }
 export interface Ran {
   stdout: string
   stderr: string
-  cut: { stdout: number; stderr: number }
+  left_out: { stdout: number; stderr: number }
   exit_code: number | null
   timed_out: boolean
   error: { name: string; message: string; line: number | null } | null
@@ -76,7 +76,7 @@ const CLIENT_VARIABLE = 'COINRACK_CLIENT'
 
 /** The program, behind what makes its global and in front of what waits for its end. Its lines are those that were sent. */
 const around = (code: string, port: number) =>
-  `globalThis[Symbol.for('coinrack.end')] = (0, eval)(process.env.${CLIENT_VARIABLE})(${port}); delete process.env.${CLIENT_VARIABLE}; ${code}
+  `globalThis[Symbol.for('coinrack.end')] = (0, eval)(process['env'].${CLIENT_VARIABLE})(${port}); delete process['env'].${CLIENT_VARIABLE}; ${code}
 ;await globalThis[Symbol.for('coinrack.end')]()`
 
 /** Connects to the client in the sandbox, as soon as it listens; undefined when it never does. */
@@ -100,7 +100,11 @@ async function connect(
 
 function shownOutputs({ stdout, stderr }: Record<'stdout' | 'stderr', ReturnType<typeof createPrinted>>) {
   const [out, err] = [stdout.shown(), stderr.shown()]
-  return { stdout: out.text, stderr: err.text, cut: { stdout: out.cut, stderr: err.cut } }
+  return {
+    stdout: out.text,
+    stderr: err.text,
+    left_out: { stdout: out.cut, stderr: err.cut },
+  }
 }
 
 function shown(done: Done | undefined): Pick<Ran, 'exit_code' | 'timed_out' | 'error'> {

@@ -45,7 +45,7 @@ describe('a program', () => {
       exit_code: 0,
       timed_out: false,
       error: null,
-      cut: { stdout: 0, stderr: 0 },
+      left_out: { stdout: 0, stderr: 0 },
       operations: [
         { operation: 'listPlans', calls: 1, failed: 0 },
         { operation: 'getBalance', calls: 1, failed: 0 },
@@ -111,7 +111,7 @@ await coinrack.orderVps({ product: 'nano', os_id: 1 })`)
     const { body } = await run(`console.log('b' + 'x'.repeat(100_000) + 'e')`)
     expect(body.stdout).toMatch(/^bx+\n\[76\d+ bytes are cut here\]\nx+e\n$/)
     expect(body.stdout.length).toBeLessThan(24_100)
-    expect(body.cut.stdout).toBeGreaterThan(76_000)
+    expect(body.left_out.stdout).toBeGreaterThan(76_000)
   })
 })
 
