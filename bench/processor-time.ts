@@ -12,7 +12,7 @@ export interface Target {
   pid: number
   url: string
   headers: Record<string, string>
-  /** Of a POST; without it the request is a GET. */
+  /** The body of a POST; without it the request is a GET. */
   body?: string
 }
 

@@ -11,8 +11,8 @@ export const exampleEmail = 'agent@example.com'
 export const exampleFriend = 'friend@example.com'
 export const exampleWebhook = 'https://agent.example.com/hooks'
 export const examplePassword = 'a password of your own'
-/** No wallet: nobody has its key. */
+/** It is no wallet, since its key does not exist. */
 export const exampleWallet = '0x1111111111111111111111111111111111111111'
-/** No key: nobody has the other half. */
+/** It is no usable key, since its private half does not exist. */
 export const exampleSshKey =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4wD3vVxHqD2rXw8nVf5l2m8u5v0s3c1m2o3p4q5r6s agent'

@@ -52,7 +52,7 @@ export const sandboxFiles = {
     everyday: true,
     summary: 'Write a file of a sandbox',
     description:
-      'Writes a file of a sandbox as a whole, and makes the folders on the way. As a tool it takes 700 kB, by REST 5 MB: larger ones go by get_upload_url.',
+      'Writes a file of a sandbox as a whole, and makes the folders on the way. A tool call carries up to 700 kB and a REST call up to 5 MB: larger ones go by get_upload_url.',
     onMachine: true,
     query: ['path'],
     bodyBytes: FILE_BODY_BYTES,

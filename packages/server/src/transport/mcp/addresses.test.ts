@@ -14,7 +14,7 @@ import { mcpAddresses as all } from './addresses.ts'
 
 /** Those at which anybody can connect; account/oauth has tests of the other one. */
 const mcpAddresses = all.filter(({ forGrants }) => !forGrants)
-/** Of the specification. */
+/** The names that the specification lists. */
 const NAMED =
   `register_account topup_balance order_vps get_vps_status list_plans login create_sandbox run_code exec_command
   kill_sandbox`.split(/\s+/)
