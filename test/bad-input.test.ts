@@ -382,6 +382,6 @@ describe('as a tool', () => {
   test('error: a tool that does not exist', async () => {
     const { isError, body } = await service.tool('make_coffee', {}, { token: owner.token })
     expect(isError).toBe(true)
-    expectError({ status: 404, body }, 'not_found')
+    expectError({ status: 404, body }, 'unknown_operation')
   })
 })

@@ -1,5 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  exampleEmail,
+  exampleFriend,
+  examplePassword,
+  exampleSshKey,
+  exampleWallet,
+  exampleWebhook,
+} from '@coinrack/contract/examples.ts'
 import { idPrefixes } from '@coinrack/contract/ids.ts'
 import { type OperationName, operationList, operations } from '@coinrack/contract/index.ts'
 import {
@@ -193,7 +201,17 @@ const ways: [string, Ask][] = [
   ['as a tool', asTool],
 ]
 
-/** The example of the contract, without the identifier. */
+/** A caller's own values, in place of those that stand in examples: the service refuses those. */
+const ownValues = new Map<unknown, string>([
+  [exampleEmail, 'agent@rackmail.net'],
+  [exampleFriend, 'friend@rackmail.net'],
+  [exampleWebhook, 'https://hooks.rackmail.net/'],
+  [examplePassword, 'a long password of a test'],
+  [exampleWallet, '0x52908400098527886E0F7030069857D2E4169EE7'],
+  [exampleSshKey, newSshKey()],
+])
+
+/** The example of the contract, without the identifier, and with a caller's own values. */
 function exampleOf(op: Operation): object {
   const {
     [op.resource ? resourceInput(op.resource) : '']: _id,
@@ -201,7 +219,9 @@ function exampleOf(op: Operation): object {
     timeout: _timeout,
     ...rest
   } = op.example
-  return rest
+  return Object.fromEntries(
+    Object.entries(rest).map(([name, value]) => [name, ownValues.get(value) ?? value]),
+  )
 }
 /** The example once for each text in the schema of an input, with a NUL in that text. */
 function textsOf(op: Operation): { path: string[]; input: object }[] {
