@@ -173,8 +173,10 @@ test('behavior: all that refers to a token or an invoice in the database is know
      where contype = 'f' and confrelid in ('token'::regclass, 'invoice'::regclass) order by 1`,
   )
   expect(rows.map(({ reference }) => reference)).toEqual([
+    'approval.token_id',
     'console_link.token_id',
     'deposit.invoice_id',
+    'oauth_state.token_id',
     'retired_token.token_id',
     'token.parent_id',
     'token_budget.token_id',

@@ -87,12 +87,12 @@ describe('a service that does not tend the machines', () => {
     id = made.body.id
     const run = await askJson('POST', `${basePath}/sandboxes/${id}/run`, { code: '6 * 7' })
     expect(run.body.results[0].data['text/plain']).toBe('42')
-    const { structuredContent } = await tool('run_code', { sandbox_id: id, code: 'print(1)' })
-    expect(structuredContent.stdout).toBe('1\n')
+    const { content } = await tool('run_code', { sandbox_id: id, code: 'print(1)' })
+    expect(content[0].text).toMatch(/^1$/m)
     expect((await tool('list_sandboxes', {})).structuredContent.items).toHaveLength(1)
     const input = { sandbox_id: id, code: 'print(2)' }
     const called = await tool('call_operation', { name: 'run_code', arguments: input })
-    expect(called.structuredContent.stdout).toBe('2\n')
+    expect(called.content[0].text).toMatch(/^2$/m)
     const asked = await askJson('POST', `${basePath}/catalog/operations/run_code`, { arguments: input })
     expect(asked.body.stdout).toBe('2\n')
   })
