@@ -10,7 +10,9 @@ let service: TestService
 let dispatch: Dispatch
 let owner: { token: string; accountId: string }
 beforeAll(async () => {
-  service = await startTestService({ env: { COINRACK_RATE_BAD_TOKENS: '100000/min' } })
+  service = await startTestService({
+    env: { COINRACK_RATE_BAD_TOKENS: '100000/min', COINRACK_RATE_LOGIN: '100000/min' },
+  })
   owner = await service.customer()
   const { services } = service
   const limiter = createRateLimiter(services)
