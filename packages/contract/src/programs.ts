@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
 import { operation } from './operation.ts'
-import { SandboxId, startErrors } from './sandboxes.ts'
+import { SandboxId, runErrors } from './sandboxes.ts'
 import { Usd, UsdInput } from './wire.ts'
 
 /** The longest program, in characters. */
@@ -56,7 +56,7 @@ export const programs = {
       sandbox_id: SandboxId,
       ...balanceFields,
     }),
-    errors: startErrors,
+    errors: runErrors,
     example: {
       code: 'const { items } = await coinrack.listPlans({})\nconsole.log(items.length, items[0]?.slug)',
     },

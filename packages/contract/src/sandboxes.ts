@@ -87,7 +87,7 @@ export const startErrors = [
   'network_unavailable',
   'sandboxes_unavailable',
 ] as const
-const runErrors = [...startErrors, ...approvalErrors] as const
+export const runErrors = [...startErrors, ...approvalErrors] as const
 export const useSandbox = (body: Record<string, unknown>) => [
   {
     tool: 'run_code',

@@ -27,6 +27,7 @@ const RULES: Partial<Record<OperationName, Rule>> = {
   resumeSandbox: 'asks',
   forkSandbox: 'asks',
   setSandboxTimeout: 'asks',
+  runProgram: 'asks',
   buyVps: 'no token with a limit',
   buySandbox: 'no token with a limit',
   requestRefund: 'no token with a limit',
