@@ -97,7 +97,9 @@ async function solveAt(origin: string): Promise<void> {
   const steps = task!.steps.map((step) => (step.said?.email ? { ...step, said: { email } } : step))
   const cli = join(import.meta.dirname, '../packages/server/src/operator/cli.ts')
   const pay = async () => {
-    await runCommand(process.execPath, [cli, 'credit', email, '20', '--reason', 'bench'])
+    await runCommand(process.execPath, [cli, 'credit', email, '20', '--reason', 'bench'], {
+      env: process.env as Record<string, string>,
+    })
   }
   const { bytes, calls, isSolved, last } = await solve({ ...task!, steps }, 'find and call', {
     ...{ origin, token: undefined },

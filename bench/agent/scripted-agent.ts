@@ -121,7 +121,10 @@ export async function solve(
   const rest = steps.filter((step) => !direct.includes(step))
   if (rest.length > 0) await runProgram(rest)
   await client.close()
-  return { ...outcome, isSolved: shows.test(outcome.last) && !outcome.last.includes('"code":') }
+  return {
+    ...outcome,
+    isSolved: shows.test(outcome.last.replaceAll('\\"', '"')) && !outcome.last.includes('"code":'),
+  }
 }
 
 /** A line of a program: the call, and what is kept of its answer. */

@@ -71,7 +71,7 @@ export const tasks: Task[] = [
   {
     goal: 'Keep the state of a sandbox',
     steps: [sandbox, { want: 'snapshot a sandbox' }, { want: 'list snapshots of sandboxes' }],
-    shows: /snapshot|ready|sbs|snp/,
+    shows: /"status":"ready"|status: ready/,
   },
   { goal: 'Pause a sandbox', steps: [sandbox, { want: 'pause a sandbox' }], shows: /paus/ },
   {
@@ -87,7 +87,7 @@ export const tasks: Task[] = [
         want: 'set the firewall of a VPS',
         said: {
           default_in: 'deny',
-          rules: [{ direction: 'in', action: 'allow', protocol: 'tcp', ports: '22' }],
+          rules: [{ direction: 'in', action: 'allow', protocol: 'tcp', ports: ['22'] }],
         },
       },
     ],
@@ -106,7 +106,7 @@ export const tasks: Task[] = [
   {
     goal: 'Let a VPS renew itself no more',
     steps: [...order, { want: 'turn automatic renewal of a VPS on or off', said: { enabled: false } }],
-    shows: /false/,
+    shows: /"?auto_renew"?: ?false/,
   },
   {
     goal: 'Give a program a token that can spend 2 USD',
@@ -121,7 +121,7 @@ export const tasks: Task[] = [
   },
   {
     goal: 'Hear of events by a webhook',
-    steps: [{ want: 'create a webhook', said: { url: 'https://hooks.rackmail.net/' } }],
+    steps: [{ want: 'create a webhook', said: { url: 'https://hooks.rackmail.net/' }, before: true }],
     shows: /whsec|secret/,
   },
   {
@@ -132,7 +132,7 @@ export const tasks: Task[] = [
   {
     goal: 'See what was paid for what',
     steps: [...order, { want: 'list balance transactions' }],
-    shows: /-3\.00|3\.00/,
+    shows: /nano|VPS/,
   },
   {
     goal: 'Cancel a VPS at the end of its time',

@@ -24,13 +24,17 @@ const oneOf = (word: string) =>
     .replace(/(?<=[^aeious])ies$/, 'y')
     .replace(/(?<=[^sui])s$/, '')
 
+const termOf = (word: string) => {
+  const term = word.toLowerCase()
+  return term === '' || EMPTY_WORDS.has(term) ? null : oneOf(term)
+}
+const termsOf = (text: string) => new Set(text.split(BETWEEN_WORDS).flatMap((word) => termOf(word) ?? []))
+const BETWEEN_WORDS = /[^\p{L}\p{N}']+/u
+
 const index = new MiniSearch<{ id: OperationName }>({
   fields: ['name', 'title', 'subject', 'description', 'inputs'],
-  tokenize: (text) => text.split(/[^\p{L}\p{N}']+/u),
-  processTerm: (word) => {
-    const term = word.toLowerCase()
-    return term === '' || EMPTY_WORDS.has(term) ? null : oneOf(term)
-  },
+  tokenize: (text) => text.split(BETWEEN_WORDS),
+  processTerm: termOf,
   searchOptions: {
     boost: { name: 4, title: 3, subject: 1.5 },
     prefix: (term) => term.length > 3,
@@ -51,8 +55,22 @@ function wordsOf(name: OperationName, op: Operation) {
   }
 }
 
-/** The operations that have to do with these words, the best first. */
-export const searchOperations = (words: string): OperationName[] => index.search(words).map(({ id }) => id)
+/** The operations that have to do with these words, the best first: the nearer a title is to them, the better. */
+export function searchOperations(words: string): OperationName[] {
+  const wanted = termsOf(words)
+  const nearness = ({ summary }: Operation) => {
+    const title = termsOf(summary)
+    return wanted.intersection(title).size / wanted.union(title).size
+  }
+  return index
+    .search(words)
+    .map(({ id, score }: { id: OperationName; score: number }) => ({
+      id,
+      score: score * (1 + nearness(operations[id])),
+    }))
+    .sort((a, b) => b.score - a.score)
+    .map(({ id }) => id)
+}
 
 /** Names of tools like this one, which no operation has, the closest first. */
 export const closestTools = (name: string): string[] =>

@@ -34,7 +34,7 @@ async function findAll(input: Record<string, string | number>) {
 
 describe('by words', () => {
   test.each([
-    ['snapshot of a vps', 'create_snapshot'],
+    ['snapshot a vps', 'create_snapshot'],
     ['open a port on my VPS', 'open_port'],
     ['webhooks', 'create_webhook'],
     ['get my money back', 'request_refund'],
