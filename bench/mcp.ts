@@ -54,7 +54,8 @@ async function connect(path: string, mode: 'auto' | 'legacy', token?: string) {
 async function printLists(): Promise<void> {
   console.log('| address | tools | bytes that a model sees | tokens (o200k) | bytes of the whole list |')
   console.log('|---|---|---|---|---|')
-  for (const { path } of mcpAddresses) {
+  // Who connects at the address of grants needs one.
+  for (const { path } of mcpAddresses.filter(({ forGrants }) => !forGrants)) {
     const { client } = await connect(path, 'auto')
     const { tools } = await client.listTools()
     await client.close()

@@ -12,7 +12,7 @@ export interface Outcome {
   isSolved: boolean
   /** Bytes that came into the context: the list, what was called and answered. */
   bytes: number
-  /** Of these, the list. */
+  /** The part of these bytes that is the list. */
   listBytes: number
   calls: number
   /** The last answer. */

@@ -51,7 +51,7 @@ const askJson = async (...asked: Parameters<typeof ask>) => {
 const tool = async (name: string, input: object) => {
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }
   const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' }
-  const { text } = await ask('POST', '/mcp', call, headers)
+  const { text } = await ask('POST', '/mcp/all', call, headers)
   return JSON.parse(/^data: (.*)$/m.exec(text)![1]!).result
 }
 
