@@ -57,38 +57,43 @@ async function measureHere(): Promise<void> {
     const { body } = await service.ask('GET', '/account', { token })
     await service.credit(body.id, 20_000_000n)
   }
-  console.log(
-    `| task | ${modes.map((mode) => `${mode}: bytes (calls)`).join(' | ')} |\n|---|${'---|'.repeat(modes.length)}`,
-  )
-  const sums = modes.map(() => 0)
-  let failed = 0
-  for (const task of tasks) {
-    const outcomes: Outcome[] = []
-    for (const mode of modes) {
-      // Each begins with nothing, or with an account of its own.
-      const steps = task.steps.map((step) =>
-        step.said?.email ? { ...step, said: { email: `scripted${modes.indexOf(mode)}@rackmail.net` } } : step,
-      )
-      const isNew = steps[0]!.said?.email !== undefined
-      const { token } = isNew ? { token: undefined } : await service.customer(20_000_000n)
-      const outcome = await solve({ ...task, steps }, mode, { origin, token, pay })
-      outcomes.push(outcome)
-      sums[modes.indexOf(mode)]! += outcome.bytes
-      if (!outcome.isSolved) {
-        failed++
-        console.error(`Not solved in mode ${mode}: ${task.goal}: ${outcome.last.slice(0, 500)}`)
+  try {
+    console.log(
+      `| task | ${modes.map((mode) => `${mode}: bytes (calls)`).join(' | ')} |\n|---|${'---|'.repeat(modes.length)}`,
+    )
+    const sums = modes.map(() => 0)
+    let failed = 0
+    for (const task of tasks) {
+      const outcomes: Outcome[] = []
+      for (const mode of modes) {
+        // Each begins with nothing, or with an account of its own.
+        const steps = task.steps.map((step) =>
+          step.said?.email
+            ? { ...step, said: { email: `scripted${modes.indexOf(mode)}@rackmail.net` } }
+            : step,
+        )
+        const isNew = steps[0]!.said?.email !== undefined
+        const { token } = isNew ? { token: undefined } : await service.customer(20_000_000n)
+        const outcome = await solve({ ...task, steps }, mode, { origin, token, pay })
+        outcomes.push(outcome)
+        sums[modes.indexOf(mode)]! += outcome.bytes
+        if (!outcome.isSolved) {
+          failed++
+          console.error(`Not solved in mode ${mode}: ${task.goal}: ${outcome.last.slice(0, 500)}`)
+        }
       }
+      const cells = outcomes.map(({ bytes, calls }) => `${bytes.toLocaleString('en')} (${calls})`)
+      console.log(`| ${task.goal} | ${cells.join(' | ')} |`)
     }
-    const cells = outcomes.map(({ bytes, calls }) => `${bytes.toLocaleString('en')} (${calls})`)
-    console.log(`| ${task.goal} | ${cells.join(' | ')} |`)
+    console.log(`| together | ${sums.map((sum) => sum.toLocaleString('en')).join(' | ')} |`)
+    console.log(`${tasks.length * modes.length - failed} of ${tasks.length * modes.length} were solved`)
+    process.exitCode = failed > 0 ? 1 : 0
+  } finally {
+    isOver = true
+    await reconciling
+    await service.close()
+    await rm(folder, { recursive: true, force: true })
   }
-  console.log(`| together | ${sums.map((sum) => sum.toLocaleString('en')).join(' | ')} |`)
-  isOver = true
-  await reconciling
-  await service.close()
-  await rm(folder, { recursive: true, force: true })
-  console.log(`${tasks.length * modes.length - failed} of ${tasks.length * modes.length} were solved`)
-  process.exitCode = failed > 0 ? 1 : 0
 }
 
 async function solveAt(origin: string): Promise<void> {
