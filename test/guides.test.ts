@@ -31,9 +31,14 @@ const blocksOf = (path: string, language = 'sh') =>
 
 /**
  * Blocks that begin so are for the host of a service: their commands are looked at below, test/lifecycle.test.ts runs psql, and
- * test/operate-a-cluster.cluster.test.ts what concerns a cluster.
+ * test/operate-a-cluster.cluster.test.ts what concerns a cluster. Those of openssl make the key of the registry.
  */
-const OTHER = [/^npm /, /^apt-get install --yes postgresql-client/, /^incus cluster (add|remove) /]
+const OTHER = [
+  /^npm /,
+  /^apt-get install --yes postgresql-client/,
+  /^incus cluster (add|remove) /,
+  /^(key=\$\()?openssl /,
+]
 /** The last one in production: test/real-networks.test.ts. */
 const PLAYED = ['README.md', 'docs/guide-buyer.md', 'docs/guide-real-networks.md']
 const isOther = (block: string) => OTHER.some((pattern) => pattern.test(block))
@@ -109,6 +114,13 @@ describe('shell lines', () => {
     expect(await readFile(join(folder, 'ssh-arguments'), 'utf8')).toMatch(/root@127\.0\.0\.1/)
     expect(await readFile(join(folder, '.ssh/known_hosts'), 'utf8')).toContain('ssh-ed25519')
   }, 120_000)
+
+  test('behavior: the key of the registry is made, and read, as the guide says', async () => {
+    const [make, publish] = blocksOf('docs/operator/being-found.md')
+    const [read] = publish!.split('\n')
+    const { stdout } = await runCommand('bash', ['-c', `${make}\n${read}\necho "$key"`], { cwd: folder })
+    expect(stdout).toMatch(/^v=MCPv1; k=ed25519; p=[A-Za-z0-9+/]{43}=\n[0-9a-f]{64}\n$/)
+  })
 
   test('behavior: every other document has no shell lines but those that are no part of this', () => {
     const others = documents.filter(({ path }) => !PLAYED.includes(path))

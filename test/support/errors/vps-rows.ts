@@ -174,7 +174,7 @@ export function vpsRows({ service, buyer, during }: ErrorWorld) {
         take: friend.take,
         further: async () => {
           await owner.call('delegate_service', { service_id, email: friend.email })
-          await sendQueuedMail(service.services)
+          while ((await sendQueuedMail(service.services)).seen > 0);
           const [token] = /^[\w-]{32}$/m.exec(service.mails.findLast(({ to }) => to === friend.email)!.text)!
           return friend.call('accept_delegation', { token })
         },
