@@ -1,9 +1,10 @@
-import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
+import type { Adapter, AdapterPayload } from 'oidc-provider'
 import { inTransaction } from '../../database/transaction.ts'
 import { sha256 } from '../../platform/sealer.ts'
 import type { Services } from '../../platform/services.ts'
 import { revokeTree } from '../token-store.ts'
 import { refuseRedirects } from './application-metadata.ts'
+import { errors } from './oidc-provider.ts'
 import {
   boundClients,
   consumeState,

@@ -1,5 +1,5 @@
 import { scopes } from '@coinrack/contract/tokens.ts'
-import { errors } from 'oidc-provider'
+import { errors } from './oidc-provider.ts'
 
 const OFFERED: ReadonlySet<string> = new Set([...scopes, 'offline_access'])
 

@@ -1,12 +1,14 @@
 import { scopes } from '@coinrack/contract/tokens.ts'
 import { problemPage } from '@coinrack/web/proving/page.ts'
-import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
+import type OidcProvider from 'oidc-provider'
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import type { Services } from '../../platform/services.ts'
 import { accountMayLogIn } from '../account-store.ts'
 import { PAGE_HEADERS } from '../proving/page-headers.ts'
 import { stateAdapter } from './adapter.ts'
 import { isSafe } from './application-metadata.ts'
 import { MOST_BYTES, metadataFetcher } from './fetch-metadata.ts'
+import { errors, Provider } from './oidc-provider.ts'
 import { connectUrl } from './resource.ts'
 import { serverKeys } from './server-keys.ts'
 
@@ -30,7 +32,7 @@ const REFRESH_TOKEN_S = 90 * DAY_S
  * `oidc-provider`. Codes with PKCE (S256) for public and confidential applications, which are known by the address of their
  * metadata or have registered; refresh tokens are replaced at each use, and one that is used again ends its grant.
  */
-export function createAuthorizationServer(services: Services): Provider {
+export function createAuthorizationServer(services: Services): OidcProvider {
   const { config, log } = services
   const resource = connectUrl(config)
   const keys = serverKeys(config.serverSecret!)
