@@ -30,14 +30,14 @@ export interface Ran {
 /**
  * Runs a program in a sandbox that runs, and carries its calls, until the program has ended or its time is over. Whatever
  * the sandbox does, nothing is asked for afterwards.
- * @param program JavaScript; `seconds` is how long it may take
+ * @param program JavaScript; `seconds` is how long it may take, and `gone` ends it earlier
  * @returns also what became of a program whose sandbox was lost on the way
  */
 export async function runInSandbox(
   { newId, random, log }: Pick<Services, 'newId' | 'random' | 'log'>,
   channel: SandboxChannel,
   id: string,
-  program: { code: string; seconds: number },
+  program: { code: string; seconds: number; gone: AbortSignal },
   ask: AskOperation,
 ): Promise<Ran> {
   const port = PORTS.from + (Buffer.from(random.bytes(4)).readUInt32BE() % PORTS.count)
@@ -47,7 +47,7 @@ export async function runInSandbox(
       printed[name as keyof typeof printed].add(String(text))
       return true
     },
-    gone: new AbortController().signal,
+    gone: program.gone,
   }
   const task = {
     run: { code: around(program.code, port), language: 'node' as const },

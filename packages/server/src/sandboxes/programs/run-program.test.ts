@@ -185,6 +185,25 @@ describe('what is closed to it', () => {
   })
 })
 
+test('behavior: a caller that hangs up ends its program, its token and its sandbox', async () => {
+  const origin = await service.app.listen({ host: '127.0.0.1', port: 0 })
+  const { token, accountId } = await service.customer(100n * CENT)
+  const hangUp = new AbortController()
+  const asked = fetch(`${origin}/api/v1/eqvps/programs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      code: 'await new Promise((resolve) => setTimeout(resolve, 40_000))',
+      timeout: 45,
+    }),
+    signal: hangUp.signal,
+  })
+  await expect.poll(() => left(accountId), { timeout: 10_000 }).toHaveLength(2)
+  hangUp.abort()
+  await expect(asked).rejects.toThrow()
+  await expect.poll(() => left(accountId), { timeout: 10_000 }).toEqual([])
+})
+
 test('behavior: the same key runs a program once', async () => {
   const { token } = await service.customer(100n * CENT)
   const ask = () =>

@@ -20,7 +20,7 @@ const SHORTEST_S = 1
 const END_MS = 3_000
 
 export const runProgram: Handler<'runProgram'> = async (call) => {
-  const { input, caller, services } = call
+  const { input, caller, services, gone } = call
   const began = performance.now()
   demandSandboxes(services)
   const code = await services.typeStripper.strip(input.code)
@@ -33,7 +33,7 @@ export const runProgram: Handler<'runProgram'> = async (call) => {
     const left = (LONGEST_MS - (performance.now() - began)) / 1000
     const seconds = Math.max(SHORTEST_S, Math.min(input.timeout, left))
     const { channel } = sandboxHostOf(services, program.row)
-    ran = await runInSandbox(services, channel, id, { code, seconds }, askFor(call, program))
+    ran = await runInSandbox(services, channel, id, { code, seconds, gone }, askFor(call, program))
   } finally {
     over = await endProgram(call, program)
   }
