@@ -92,7 +92,8 @@ test('default: by REST one is made, runs commands and code, keeps files, and has
 })
 
 test('default: as tools one is made, runs code, keeps a file and is killed', async () => {
-  const agent = await connectAgent(`${service.origin}/mcp`)
+  // The list with output schemas: elsewhere output comes as text alone.
+  const agent = await connectAgent(`${service.origin}/mcp/all`)
   agent.token = customer.token
   const sandbox = await agent.call('createSandbox', { timeout: 120 })
   ids.push(sandbox.id)
