@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestService, type TestService } from '../../process/testing.ts'
+import { endPrograms } from './end-programs.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -202,6 +203,24 @@ test('behavior: a caller that hangs up ends its program, its token and its sandb
   hangUp.abort()
   await expect(asked).rejects.toThrow()
   await expect.poll(() => left(accountId), { timeout: 10_000 }).toEqual([])
+})
+
+test('behavior: what a killed process left of a program is ended before sandboxes are open again', async () => {
+  const { token, accountId } = await service.customer(100n * CENT)
+  const asked = service.ask('POST', '/programs', {
+    token,
+    body: { code: 'await new Promise((resolve) => setTimeout(resolve, 40_000))', timeout: 45 },
+  })
+  await expect.poll(() => left(accountId), { timeout: 10_000 }).toHaveLength(2)
+  await endPrograms(service.services)
+  const { rows } = await service.services.db.query(
+    `select revoked_at is not null as is_over from token where account_id = $1 and kind = 'program'`,
+    [accountId],
+  )
+  expect(rows).toEqual([{ is_over: true }])
+  await service.reconcileSandboxes()
+  expect(await left(accountId)).toEqual([])
+  expect((await asked).body.operations ?? []).toEqual([])
 })
 
 test('behavior: the same key runs a program once', async () => {
