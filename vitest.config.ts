@@ -8,7 +8,7 @@ const machines = '**/*.machine{,.full}.test.ts'
 /** Tests on the cluster of `deploy/incus-lab`, for `npm run test:cluster`. */
 const cluster = '**/*.cluster.test.ts'
 /** Those that look at all sandboxes of this host, so that no others may run beside them. */
-const sandboxes = ['packages/compute/src/sandbox/*', 'test/sandbox*'].map(
+const sandboxes = ['packages/compute/src/sandbox/*', 'test/sandbox*', 'test/*programs'].map(
   (place) => `${place}.machine{,.full}.test.ts`,
 )
 
