@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { balanceFields } from './balance.ts'
 import { operation } from './operation.ts'
-import { SandboxId, runErrors } from './sandboxes.ts'
+import { runErrors, SandboxId } from './sandboxes.ts'
 import { Usd, UsdInput } from './wire.ts'
 
 /** The longest program, in characters. */
