@@ -120,7 +120,7 @@ const own = await fetch('http://${address}').then(() => 'reached', () => 'no way
 console.log(state, own)`,
   })
   ids.push(ran.sandbox_id)
-  expect(ran).toMatchObject({ stdout: 'running no way out\n', exit_code: 0, spent: '0.00' })
+  expect(ran).toMatchObject({ stdout: 'running no way out\n', exit_code: 0, spent: 0n })
   expect((await first.exec('cat from-program')).stdout).toBe('hello')
   await patiently(async () => expect(await onHost()).toEqual([first.id]))
 })
