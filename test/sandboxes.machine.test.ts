@@ -108,6 +108,19 @@ test('default: as tools one is made, runs code, keeps a file and is killed', asy
   await agent.close()
 })
 
+test('default: a command with a terminal hears of its size', async () => {
+  const { stdout, exit_code } = await first.exec('stty size; read a; stty size', {
+    terminal: { columns: 80, rows: 24 },
+    timeout: 60,
+    async onStart(task) {
+      await task.resize({ columns: 100, rows: 30 })
+      await task.write('go\n')
+    },
+  })
+  expect(stdout).toMatch(/30 100\r\n$/)
+  expect(exit_code).toBe(0)
+})
+
 test('default: paused it costs nothing; resumed, forked and kept as a template it goes on where it was', async () => {
   await first.pause()
   const { seconds } = await first.info()
