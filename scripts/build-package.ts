@@ -19,23 +19,32 @@ const COMPILER_OPTIONS = {
  * inside, so that it depends on none of them.
  * @param to the folder that it is made in; what was there is removed
  * @param options.with the names of those others
+ * @param options.beside the others that it goes on depending on, each with what builds it as customers have it
  * @param options.entry the module from which all others are reached
  */
 export async function buildPackage(
   to: string,
-  options: { name: string; with: string[]; entry: string; compilerOptions: object },
+  options: {
+    name: string
+    with: string[]
+    beside?: Record<string, (to: string) => Promise<void>>
+    entry: string
+    compilerOptions: object
+  },
 ): Promise<void> {
   await rm(to, { recursive: true, force: true })
   await mkdir(to, { recursive: true })
   const staged = await mkdtemp(join(tmpdir(), 'coinrack-build-'))
   const src = join(staged, 'src')
   try {
-    await stage(options.name, src, src)
-    for (const name of options.with) await stage(name, join(src, name), src)
+    await stage(options.name, src, src, options.with)
+    for (const name of options.with) await stage(name, join(src, name), src, options.with)
     // What this package depends on at another version than the rest comes first.
     const own = join(root, 'packages', options.name, 'node_modules')
     await symlink(join(root, 'node_modules'), join(staged, 'node_modules'))
-    await symlink(own, join(src, 'node_modules')).catch(() => {})
+    const beside = Object.entries(options.beside ?? {})
+    if (beside.length === 0) await symlink(own, join(src, 'node_modules')).catch(() => {})
+    for (const [name, build] of beside) await build(join(src, 'node_modules/@coinrack', name))
     await writeFile(join(staged, 'package.json'), '{"type":"module"}')
     const compilerOptions = { ...COMPILER_OPTIONS, ...options.compilerOptions, rootDir: 'src', outDir: to }
     await writeFile(
@@ -49,8 +58,8 @@ export async function buildPackage(
   await cp(join(root, 'LICENSE'), join(to, 'LICENSE'))
 }
 
-/** Copies the sources of a package, with imports as they are once all are in one folder. */
-async function stage(name: string, to: string, whole: string): Promise<void> {
+/** Copies the sources of a package, with imports as they are once all that are inside are in one folder. */
+async function stage(name: string, to: string, whole: string, inside: string[]): Promise<void> {
   const from = join(root, 'packages', name, 'src')
   for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
@@ -58,6 +67,9 @@ async function stage(name: string, to: string, whole: string): Promise<void> {
     const target = join(to, relative(from, path))
     const up = relative(dirname(target), whole) || '.'
     const text = (await readFile(path, 'utf8'))
+      .replace(/(from\s*['"]@coinrack\/[\w-]+)\/index\.ts(['"])/g, (text, start, end) =>
+        inside.some((each) => text.includes(`@coinrack/${each}/`)) ? text : `${start}${end}`,
+      )
       .replace(/(from|import\()(\s*['"])@coinrack\/([\w-]+)\//g, `$1$2${up}/$3/`)
       .replace(/((?:from|import\()\s*['"]\.[^'"]+)\.ts(['"])/g, '$1.js$2')
       .replace(`new URL('../package.json'`, `new URL('./package.json'`)
