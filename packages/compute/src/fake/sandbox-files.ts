@@ -81,7 +81,7 @@ export function createFakeFiles(here: (id: string) => Promise<{ root: string; ho
       }),
 
     makeFolder: (id, path) =>
-      refused(async () => void (await mkdir((await locate(id, path)).file, { recursive: true }))),
+      refused(async () => (await mkdir((await locate(id, path)).file, { recursive: true })) !== undefined),
 
     move: (id, from, to) =>
       refused(async () => rename((await locate(id, from)).file, (await locate(id, to)).file)),
