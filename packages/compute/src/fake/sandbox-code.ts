@@ -6,7 +6,7 @@ import type { CodeLanguage, CodeResult, TaskEnd } from '../ports/sandbox-channel
  */
 const PYTHON = `
 import ast, base64, contextlib, io, json, os, sys, traceback
-before, code = json.loads(sys.argv[1])
+before, code, quiet = json.loads(sys.argv[1])
 scope = {"__name__": "__main__", "display": lambda *values: None}
 for piece in before:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(Exception):
@@ -33,7 +33,7 @@ try:
             show(value, True)
 except Exception as error:
     report["error"] = {"name": type(error).__name__, "value": str(error), "traceback": traceback.format_exc()}
-    sys.stderr.write(traceback.format_exc())
+    quiet or sys.stderr.write(traceback.format_exc())
 say(report)
 sys.exit(1 if "error" in report else 0)
 `
@@ -41,7 +41,7 @@ sys.exit(1 if "error" in report else 0)
 /** Code that awaits runs in a function of its own, whose declarations are not kept. */
 const NODE = `
 const vm = require('node:vm'), fs = require('node:fs'), util = require('node:util')
-const [before, code] = JSON.parse(process.argv[1])
+const [before, code, quiet] = JSON.parse(process.argv[1])
 const scope = vm.createContext({ ...globalThis, require, process, Buffer, console: { log() {}, error() {} } })
 for (const piece of before) try { vm.runInContext(piece, scope) } catch {}
 scope.console = console
@@ -55,7 +55,7 @@ const run = async () => {
       say({ result: { data: { 'text/plain': util.inspect(value) }, isMain: true } })
   } catch (error) {
     report.error = { name: error.name, value: error.message, traceback: error.stack }
-    console.error(error.stack)
+    if (!quiet) console.error(error.stack)
     process.exitCode = 1
   }
   say(report)
@@ -64,12 +64,15 @@ const run = async () => {
 run()
 `
 
-export function codeCommand(language: CodeLanguage, before: string[], code: string): string[] {
-  const input = JSON.stringify([before, code])
+export function codeCommand(
+  { language, code, quiet = false }: { language: CodeLanguage; code: string; quiet?: boolean },
+  before: string[],
+): string[] {
+  const input = JSON.stringify([before, code, quiet])
   if (language === 'python') return ['python3', '-c', PYTHON, input]
   if (language === 'node') return [process.execPath, '-e', NODE, input]
-  const quiet = before.map((piece) => `eval ${quote(piece)} >/dev/null 2>&1`)
-  return ['/bin/bash', '-c', [...quiet, `eval ${quote(code)}`].join('\n')]
+  const silent = before.map((piece) => `eval ${quote(piece)} >/dev/null 2>&1`)
+  return ['/bin/bash', '-c', [...silent, `eval ${quote(code)}`].join('\n')]
 }
 
 /** What code says in a line: a result, or how it ended. */

@@ -139,6 +139,7 @@ export function createFakeTasks({ here, context }: Inside) {
         timedOut: task.timedOut,
         durationMs: Math.round(performance.now() - begun),
         results: task.results,
+        ...(used && { count: used.ran.length }),
         ...(task.error && { error: task.error }),
       }
       wake(task)
@@ -239,6 +240,7 @@ export function createFakeTasks({ here, context }: Inside) {
         args: argsOf(request.run),
         env: request.env ?? {},
         ...(request.cwd !== undefined && { cwd: request.cwd }),
+        hasTerminal: request.terminal !== undefined,
       }))
     },
 
@@ -267,7 +269,7 @@ function commandOf(
   if ('code' in run) {
     if (context && context.language !== run.language)
       throw new SandboxError('context_unknown', `Context ${run.context} is none of ${run.language}`)
-    return codeCommand(run.language, context?.ran ?? [], run.code)
+    return codeCommand(run, context?.ran ?? [])
   }
   if ('command' in run)
     return hasTerminal ? ['script', '-qec', run.command, '/dev/null'] : ['/bin/bash', '-c', run.command]

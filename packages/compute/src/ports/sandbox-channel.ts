@@ -83,6 +83,8 @@ export interface TaskRequest {
         context?: string
         /** Whether results have the forms of `DATA_FORM` and `CHART_FORM` as well. Default: no. */
         data?: boolean
+        /** Whether what it throws is in its end alone, and not in `stderr` as well. Default: no. */
+        quiet?: boolean
       }
   /** Default: the user's home; of code in a context, the context's. */
   cwd?: string
@@ -147,6 +149,8 @@ export interface TaskEnd {
   results: CodeResult[]
   /** The error that code threw. */
   error?: CodeError
+  /** How many pieces of code its interpreter has run, this one included. */
+  count?: number
 }
 
 /** One thing in all the forms that it has, as text (`image/png` in base64): `text/plain` is always there. */
@@ -176,6 +180,7 @@ export interface TaskInfo {
   env: Record<string, string>
   /** As it was asked for. */
   cwd?: string
+  hasTerminal: boolean
 }
 
 /** Interpreters that keep what was defined in them from one piece of code to the next. */

@@ -65,6 +65,7 @@ export const Request = z.object({
       language: CodeLanguage,
       context: Id.optional(),
       data: z.boolean().optional(),
+      quiet: z.boolean().optional(),
     }),
   ]),
   cwd: Path.optional(),
@@ -100,6 +101,7 @@ export const Output = z.object({
       durationMs: Count,
       results: Results,
       error: z.object({ name: z.string(), value: z.string(), traceback: z.string() }).optional(),
+      count: Count.optional(),
     })
     .optional(),
 })
@@ -114,6 +116,7 @@ export const Tasks = z.array(
     args: z.array(z.string()).default([]),
     env: z.record(z.string(), z.string()).default({}),
     cwd: Path.optional(),
+    hasTerminal: z.boolean().default(false),
   }),
 )
 export const NewContext = z.object({ language: CodeLanguage, cwd: Path.optional() })

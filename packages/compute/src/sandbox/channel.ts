@@ -71,7 +71,7 @@ export function createGuestChannel(sessionOf: (id: string) => Promise<AgentSessi
     async list(id) {
       const { head } = await ask(id, 'tasks.list')
       return list(head.tasks).map((task): TaskInfo => {
-        const { taskId, title, isRunning, pid, startedAt, args, env, cwd } = object(task)
+        const { taskId, title, isRunning, pid, startedAt, args, env, cwd, hasTerminal } = object(task)
         return {
           taskId: String(taskId),
           title: String(title),
@@ -82,6 +82,7 @@ export function createGuestChannel(sessionOf: (id: string) => Promise<AgentSessi
           args: list(args ?? []).map(String),
           env: texts(env ?? {}),
           ...(typeof cwd === 'string' && { cwd }),
+          hasTerminal: hasTerminal === true,
         }
       })
     },
@@ -196,7 +197,7 @@ function readResult(value: unknown): CodeResult {
 }
 
 function readEnd(value: unknown): TaskEnd {
-  const { exitCode, signal, timedOut, durationMs, results, error } = object(value)
+  const { exitCode, signal, timedOut, durationMs, results, error, count } = object(value)
   const { name, value: said, traceback } = error ? object(error) : {}
   return {
     ...(typeof exitCode === 'number' && { exitCode }),
@@ -204,6 +205,7 @@ function readEnd(value: unknown): TaskEnd {
     timedOut: timedOut === true,
     durationMs: number(durationMs),
     results: list(results).map(readResult),
+    ...(typeof count === 'number' && { count }),
     ...(error !== undefined &&
       error !== null && {
         error: { name: String(name), value: String(said), traceback: String(traceback) },

@@ -74,6 +74,7 @@ import { resumeSandbox } from '../sandboxes/life/resume-sandbox.ts'
 import { setSandboxNetwork } from '../sandboxes/life/set-sandbox-network.ts'
 import { setSandboxTimeout } from '../sandboxes/life/set-sandbox-timeout.ts'
 import { getSandboxMetrics } from '../sandboxes/meter/get-sandbox-metrics.ts'
+import { exposeAllPorts } from '../sandboxes/ports/expose-all-ports.ts'
 import { exposePort } from '../sandboxes/ports/expose-port.ts'
 import { listExposedPorts } from '../sandboxes/ports/list-exposed-ports.ts'
 import { unexposePort } from '../sandboxes/ports/unexpose-port.ts'
@@ -226,6 +227,7 @@ export const handlers: Handlers = {
   getUploadUrl,
   getDownloadUrl,
   exposePort,
+  exposeAllPorts,
   listExposedPorts,
   unexposePort,
   listEvents,

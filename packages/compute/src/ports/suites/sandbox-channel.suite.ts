@@ -357,6 +357,10 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
         error: { name: 'TypeError', value: 'no' },
       })
       expect((await code('x', 'python', 'python')).end.results[0]?.data['text/plain']).toBe('41')
+      const quiet = { code: '1 / 0', language: 'python', context: 'python', quiet: true } as const
+      const { stderr, end } = await run({ run: quiet })
+      expect([stderr, end.error?.name]).toEqual(['', 'ZeroDivisionError'])
+      expect(end.count).toBeGreaterThan(3)
     })
 
     test('default: a file of many pieces comes back as it was, whole and in part', async () => {

@@ -44,6 +44,7 @@ class Kernel:
         self.unsent = bytearray()
         self.is_ready = self.is_taken = self.is_gone = False
         self.keeps_state = False
+        self.count_of_runs = 0
         self.on_ready = self.on_gone = lambda: None
         mine, its = socket.socketpair()
         out_read, out_write = os.pipe()
@@ -133,7 +134,7 @@ class Kernel:
             return
         self.settle(task)
         try:
-            end = {"exitCode": int(report.get("exitCode", 0))}
+            end = {"exitCode": int(report.get("exitCode", 0)), "count": self.count_of_runs}
             if report.get("error"):
                 end["error"] = report["error"]
         except (ValueError, TypeError, AttributeError):
@@ -158,6 +159,7 @@ class Kernel:
 
     def run(self, task, code, request):
         self.task = task
+        self.count_of_runs += 1
         task.pid = self.pid
         task.owns_sources = False
         task.kill = task.on_timeout = self.kill
@@ -165,7 +167,8 @@ class Kernel:
         for name, fd in self.fds.items():
             task.sources[fd] = name
         task.attend()
-        self.send({"code": code, "env": request.get("env") or {}, "data": bool(request["run"].get("data"))})
+        options = {name: bool(request["run"].get(name)) for name in ("data", "quiet")}
+        self.send({"code": code, "env": request.get("env") or {}, **options})
 
     def settle(self, task):
         """What is printed already is the task's; its outputs stay with the kernel."""

@@ -54,7 +54,7 @@ function compile(code) {
   return { script, awaits }
 }
 
-async function run(code) {
+async function run({ code, quiet }) {
   count++
   let interrupt
   const interrupted = new Promise((_, reject) => {
@@ -81,7 +81,7 @@ async function run(code) {
       .split('\n')
       .filter((line) => !line.includes('node_kernel.cjs') && !line.includes('(node:'))
       .join('\n')
-    process.stderr.write(`${traceback}\n`)
+    if (!quiet) process.stderr.write(`${traceback}\n`)
     return {
       exitCode: 1,
       error: { name: String(error.name), value: String(error.message), traceback },
@@ -109,7 +109,7 @@ channel.on('data', (chunk) => {
     }
     last = last.then(async () => {
       Object.assign(process.env, message.env)
-      say(await run(message.code))
+      say(await run(message))
     })
   }
 })

@@ -82,7 +82,7 @@ class Runner:
     def __init__(self, tell_result=lambda result: None):
         self.count = 0
         self.tell_result = tell_result
-        self.with_data = False
+        self.with_data = self.is_quiet = False
         self.module = types.ModuleType("__main__")
         self.module.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = self.module
@@ -96,9 +96,10 @@ class Runner:
         for result in figures(self.with_data):
             self.tell_result(result)
 
-    def run(self, code, with_data=False):
+    def run(self, code, with_data=False, is_quiet=False):
+        """@param is_quiet: what it throws is in the report alone"""
         self.count += 1
-        self.with_data = with_data
+        self.with_data, self.is_quiet = with_data, is_quiet
         pyplot = sys.modules.get("matplotlib.pyplot")
         if pyplot:
             # Without a screen, what is shown is a result.
@@ -145,7 +146,8 @@ class Runner:
         while shown and shown.tb_frame.f_code.co_filename == __file__:
             shown = shown.tb_next
         text = "".join(traceback.format_exception(type(error), error, shown))
-        sys.stderr.write(text)
+        if not self.is_quiet:
+            sys.stderr.write(text)
         try:
             value = str(error)
         except Exception:
@@ -191,7 +193,7 @@ def serve(fd):
         os.environ.update(message["env"])
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            report = runner.run(message["code"], message.get("data", False))
+            report = runner.run(message["code"], message["data"], message["quiet"])
         except KeyboardInterrupt as error:
             report = {"exitCode": 1, "error": runner.tell(error)}
         signal.signal(signal.SIGINT, signal.SIG_IGN)

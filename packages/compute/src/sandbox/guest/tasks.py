@@ -50,14 +50,14 @@ class Task:
     def __init__(self, loop, task_id, title, request):
         self.loop, self.task_id, self.title = loop, task_id, title
         self.args, self.env, self.cwd = None, request.get("env") or {}, request.get("cwd")
+        self.has_terminal = bool(request.get("terminal"))
         self.waits, self.is_followed = request.get("overflow") == "wait", request.get("overflow") == "follow"
         self.outputs = {"stdout": Output(), "stderr": Output()}
         self.results, self.result_bytes = [], 0
-        self.followers, self.patience = {}, None
-        if self.is_followed:
-            # Until the first reader comes.
-            self.followers[""] = (self.began, {"stdout": 0, "stderr": 0})
         self.started, self.began = time.time(), time.monotonic()
+        # At first it waits for any reader.
+        self.followers = {"": (self.began, {"stdout": 0, "stderr": 0})} if self.is_followed else {}
+        self.patience = None
         self.pid = self.group = self.terminal = self.timer = self.end = None
         self.timed_out = False
         self.sources = {}
@@ -435,6 +435,7 @@ class Tasks:
             "args": task.args or [],
             "env": task.env,
             "cwd": task.cwd,
+            "hasTerminal": task.has_terminal,
         }
         stream.answer({"tasks": [tell(task) for task in self.all.values()]})
 
