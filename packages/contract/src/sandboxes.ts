@@ -152,7 +152,7 @@ export const sandboxes = {
     path: '/sandboxes',
     everyday: true,
     summary: 'List sandboxes',
-    description: 'Lists the sandboxes that are not over, or those in one state, newest first.',
+    description: 'Lists sandboxes that are not over, or are in one state, newest first.',
     access: 'sandbox',
     rate: 'default',
     effect: 'read',
@@ -160,7 +160,8 @@ export const sandboxes = {
     input: z.strictObject({
       ...paging,
       state: z.enum(sandboxStates).optional(),
-      metadata: z.string().max(4000).optional().describe('That they have, as app=a&user=b'),
+      // Pairs as a query has them, `app=a&user=b`: the guide says so, for the list of tools has no room.
+      metadata: z.string().optional(),
     }),
     output: Sandbox,
     errors: [],

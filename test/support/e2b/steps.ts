@@ -78,7 +78,7 @@ export function sandboxSteps({ Sandbox, CommandExitError, NotFoundError }: E2b, 
         assert.equal(pages.hasNext, false)
         const others = Sandbox.list({ query: { metadata: { app: 'another' } } })
         assert.deepEqual(await others.nextItems(), [])
-        assert.equal(await second.kill(), true)
+        await second.kill()
       },
     ],
     [
@@ -310,9 +310,11 @@ export function sandboxSteps({ Sandbox, CommandExitError, NotFoundError }: E2b, 
         assert.equal((await fetch(put, { method: 'POST', body: form })).status, 200)
         const got = await fetch(await sandbox.downloadUrl('linked'))
         assert.equal(await got.text(), 'by a link')
+        // A link to write is none to read.
+        assert.equal((await fetch(put)).status, 401)
+        if (!behind.isReal) return
         const over = await sandbox.downloadUrl('linked', { useSignatureExpiration: -10 })
         assert.equal((await fetch(over)).status, 401)
-        assert.equal((await fetch(put, { method: 'GET' })).status, 401)
       },
     ],
     [
@@ -401,8 +403,8 @@ export function sandboxSteps({ Sandbox, CommandExitError, NotFoundError }: E2b, 
       'a sandbox that does not run, or is none',
       async () => {
         const over = await Sandbox.create({ timeoutMs: 60_000 })
-        assert.equal(await over.kill(), true)
-        assert.equal(await over.kill(), false)
+        assert.equal(await Sandbox.kill(over.sandboxId), true)
+        assert.equal(await Sandbox.kill(over.sandboxId), false)
         assert.equal(await over.isRunning(), false)
         assert.match((await rejects(over.commands.run('true'))).name, /^(Timeout|(Sandbox)?NotFound)Error$/)
         assert.ok(await rejects(over.getInfo()))
@@ -417,7 +419,8 @@ export function sandboxSteps({ Sandbox, CommandExitError, NotFoundError }: E2b, 
         assert.match(error.message, /501: .*not offered/)
       },
     ],
-    ['sandbox.kill', async () => assert.equal(await sandbox.kill(), true)],
+    // Older versions answer nothing.
+    ['sandbox.kill', async () => assert.notEqual(await sandbox.kill(), false)],
   ]
 }
 
@@ -614,6 +617,7 @@ export function interpreterSteps({ Sandbox }: CodeInterpreter, behind: Behind): 
         assert.deepEqual([both.type, both.elements.map(({ type }) => type)], ['superchart', ['line', 'bar']])
       },
     ],
-    ['sandbox.kill', async () => assert.equal(await sandbox.kill(), true)],
+    // Older versions answer nothing.
+    ['sandbox.kill', async () => assert.notEqual(await sandbox.kill(), false)],
   ]
 }

@@ -118,6 +118,7 @@ export function forwardedHead(
   delete headers[E2B_TOKEN_HEADER]
   // A caller's token of this service is kept from the sandbox.
   if (/^Bearer +(crk|e2b)_/i.test(request.headers.authorization ?? '')) delete headers.authorization
+  if (/^(crk|e2b)_/.test(String(request.headers['x-api-key']))) delete headers['x-api-key']
   const cookies = cookiesOf(request.headers)
   cookies.delete(cookieName(address))
   delete headers.cookie

@@ -1,3 +1,4 @@
+import { announce } from '../../database/changes.ts'
 import type { Handler } from '../../dispatch/handler.ts'
 import { demandSandboxes } from '../../platform/sandbox-host.ts'
 import { shownState } from '../life/sandbox-view.ts'
@@ -14,6 +15,8 @@ export const exposeAllPorts: Handler<'exposeAllPorts'> = async ({ input, resourc
   const isOpen = access !== 'none'
   const made = Buffer.from(services.random.bytes(16))
   const nonce = await putAllPorts(db, sandbox_id, isOpen ? access : null, made)
+  // Processes that carry connections check again whether they still may.
+  await announce(db, sandbox_id)
   if (!isOpen) return { access, url: null, path_url: null, token: null }
   return {
     access,
