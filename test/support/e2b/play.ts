@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { root } from '../sources.ts'
@@ -46,6 +47,10 @@ export async function playSteps(
   if ((await ended) !== 0) throw new Error(`${name}: ${said.join('').slice(-2_000)}`)
   return played
 }
+
+/** The version of a package, by the name that it has here. */
+export const versionOf = (name: string): string =>
+  JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version
 
 /** The steps that failed, with what was said. */
 export const failuresOf = (played: Played[]) =>

@@ -1,6 +1,7 @@
 import { freePort } from '@coinrack/host/free-port.ts'
 import { newCustomer } from '../order-life.ts'
 import { type RunningService, startService } from '../running-service.ts'
+import { untilTemplatesAreThere } from '../sandbox-templates.ts'
 import { type Domain, openDomain } from './domain.ts'
 
 /** A service with real sandboxes, as E2B's clients reach it. */
@@ -18,6 +19,7 @@ export async function startForE2b(): Promise<ForE2b> {
   const port = await freePort()
   const domain: Domain = await openDomain(await freePort(), port)
   const service = await startService({ COINRACK_SANDBOXES: 'true', ...domain.settings }, { port })
+  await untilTemplatesAreThere(service.dataFolder)
   const customer = await newCustomer(service, '5')
   const key = await customer.createToken({ format: 'e2b', budget: { total: '4.00' } })
   const url = `${service.origin}/e2b`
