@@ -102,14 +102,6 @@ export const useSandbox = (body: Record<string, unknown>) => [
   },
 ]
 
-const measured = {
-  vcpus: z.number(),
-  memory_used_mb: z.number(),
-  memory_total_mb: z.number(),
-  disk_used_mb: z.number(),
-  disk_total_mb: z.number(),
-}
-
 const prices = tariffNames
   .map((name) => {
     const { vcpus, memory_mb, price_per_hour } = sandboxTariffs[name]
@@ -287,39 +279,6 @@ export const sandboxes = {
     errors: [...runErrors, 'sandbox_not_running', 'sandbox_unreachable'],
     example: sandboxExample,
     next: useSandbox,
-  }),
-  getSandboxMetrics: operation({
-    ...one,
-    method: 'GET',
-    path: '/sandboxes/{id}/metrics',
-    summary: 'Show what a sandbox uses',
-    description:
-      'Shows the processor time, memory, disk and processes of a sandbox, as its own system measures them. With since, also what it used from then on, in the last hour at most.',
-    effect: 'read',
-    idempotent: true,
-    input: z.strictObject({
-      ...sandbox,
-      since: z.iso.datetime({ offset: true }).optional(),
-      until: z.iso.datetime({ offset: true }).optional().describe('Default: now'),
-    }),
-    output: z.object({
-      cpu_seconds: z.number(),
-      ...measured,
-      processes: z.number().int(),
-      samples: z
-        .array(
-          z.object({
-            at: Timestamp,
-            cpu_percent: z.number().describe('Of one processor'),
-            ...measured,
-            memory_cache_mb: z.number(),
-          }),
-        )
-        .optional()
-        .describe('With since: the oldest first'),
-    }),
-    errors: ['sandbox_not_running', 'sandbox_unreachable', 'sandboxes_unavailable'],
-    example: sandboxExample,
   }),
   createSandboxSnapshot: operation({
     ...one,

@@ -116,7 +116,7 @@ export type CodeLanguage = 'python' | 'node' | 'bash'
 export interface TaskOffsets {
   stdout: number
   stderr: number
-  /** Of results, by their number. Left out, a read waits for none and tells of none before the end. */
+  /** The number of the first result that is wanted. Left out, a read waits for none and tells of none before the end. */
   results?: number
 }
 
@@ -227,6 +227,7 @@ export interface SandboxFiles {
   ): Promise<number>
   /** With the folders on the way. There already: nothing is done. @returns whether it is new */
   makeFolder(id: string, path: string, options?: FileOptions): Promise<boolean>
+  /** With the folders on the way to the new place. A file that is there is replaced. */
   move(id: string, from: string, to: string, options?: FileOptions): Promise<void>
   /** A folder with all that is in it. One that is not there is fine. */
   remove(id: string, path: string, options?: FileOptions): Promise<void>
@@ -284,7 +285,7 @@ export interface SandboxMetrics {
 
 export interface SandboxSample extends Omit<SandboxMetrics, 'processes'> {
   at: Date
-  /** Of one processor, since the sample before: 200 is two that are busy. */
+  /** In percent of one processor, since the sample before: 200 is two that are busy. */
   cpuPercent: number
   /** Files that are kept in memory, which is not counted as used. */
   memoryCacheBytes: number

@@ -42,7 +42,7 @@ type Asked = FastifyRequest<{ Params: { context: string } }>
 export function registerInterpreter(scope: FastifyInstance, world: InsideWorld): void {
   const { services } = world
   const config = { onMachines: true }
-  // Of these calls clients send the access text with the first alone, and the one for traffic with all.
+  // Clients send the access text with the first of these calls alone, and the one for traffic with all.
   const inside = async <T>(
     request: FastifyRequest,
     work: (channel: SandboxChannel, id: string) => Promise<T>,

@@ -9,7 +9,7 @@ import type { Services } from '../../platform/services.ts'
 export interface Refusal {
   status: number
   message: string
-  /** Of the protocol of remote calls (https://connectrpc.com/docs/protocol#error-codes). */
+  /** The code in the protocol of remote calls (https://connectrpc.com/docs/protocol#error-codes). */
   rpcCode: string
   headers: Record<string, string>
 }

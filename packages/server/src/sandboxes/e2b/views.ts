@@ -1,4 +1,5 @@
-import type { Sandbox, sandboxes } from '@coinrack/contract/sandboxes.ts'
+import type { sandboxMetrics } from '@coinrack/contract/sandbox-metrics.ts'
+import type { Sandbox } from '@coinrack/contract/sandboxes.ts'
 import type { z } from 'zod'
 import type { Services } from '../../platform/services.ts'
 import { shownTemplate } from './new-sandbox.ts'
@@ -67,7 +68,7 @@ export const fullView = (services: Pick<Services, 'config'>, sandbox: WireSandbo
 
 /** A sample of `get_sandbox_metrics` on the wire. */
 export type WireSample = NonNullable<
-  z.input<(typeof sandboxes)['getSandboxMetrics']['output']>['samples']
+  z.input<(typeof sandboxMetrics)['getSandboxMetrics']['output']>['samples']
 >[number]
 
 const MIB = 1024 ** 2
