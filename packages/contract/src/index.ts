@@ -18,6 +18,7 @@ import { sandboxPurchases, vpsPurchases } from './purchases.ts'
 import { receipts } from './receipts.ts'
 import { refunds } from './refunds.ts'
 import { sandboxFiles } from './sandbox-files.ts'
+import { sandboxMetrics } from './sandbox-metrics.ts'
 import { sandboxPorts } from './sandbox-ports.ts'
 import { sandboxWork } from './sandbox-work.ts'
 import { sandboxes } from './sandboxes.ts'
@@ -60,6 +61,7 @@ export const operations = {
   ...about('VPS', console),
   ...about('VPS', snapshots),
   ...about('Sandboxes', sandboxes),
+  ...about('Sandboxes', sandboxMetrics),
   ...about('Sandboxes', sandboxPurchases),
   ...about('Sandboxes', programs),
   ...about('Sandboxes', sandboxWork),
