@@ -17,6 +17,7 @@ import type { Services } from '../platform/services.ts'
 import { createSlots } from '../platform/slots.ts'
 import { registerSandboxFiles } from '../sandboxes/files/sandbox-files.route.ts'
 import { registerPreviews } from '../sandboxes/ports/previews.route.ts'
+import { registerTemplateUploads } from '../sandboxes/templates/template-uploads.route.ts'
 import { registerContentNegotiation } from '../transport/content-negotiation.ts'
 import { registerDocuments, registerOpenapi } from '../transport/documents/documents.ts'
 import { allowBrowsers } from '../transport/for-browsers.ts'
@@ -103,6 +104,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
     approvalPage(services),
   ])
   registerSandboxFiles(app, services, dispatch)
+  registerTemplateUploads(app, services)
   upgrades.push(
     registerConsole(app, services, lookups, passOn),
     passOn,

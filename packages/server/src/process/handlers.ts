@@ -87,6 +87,13 @@ import { killTask } from '../sandboxes/tasks/kill-task.ts'
 import { listTasks } from '../sandboxes/tasks/list-tasks.ts'
 import { runCode } from '../sandboxes/tasks/run-code.ts'
 import { sendInput } from '../sandboxes/tasks/send-input.ts'
+import { buildSandboxTemplate } from '../sandboxes/templates/build-sandbox-template.ts'
+import { createSandboxTemplate } from '../sandboxes/templates/create-sandbox-template.ts'
+import { deleteSandboxTemplate } from '../sandboxes/templates/delete-sandbox-template.ts'
+import { getSandboxTemplate } from '../sandboxes/templates/get-sandbox-template.ts'
+import { getSandboxTemplateLog } from '../sandboxes/templates/get-sandbox-template-log.ts'
+import { getSandboxTemplateUploadUrl } from '../sandboxes/templates/get-sandbox-template-upload-url.ts'
+import { listSandboxTemplates } from '../sandboxes/templates/list-sandbox-templates.ts'
 import { closeTicket } from '../support/close-ticket.ts'
 import { createTicket } from '../support/create-ticket.ts'
 import { getTicket } from '../support/get-ticket.ts'
@@ -228,6 +235,13 @@ export const handlers: Handlers = {
   exposePort,
   listExposedPorts,
   unexposePort,
+  createSandboxTemplate,
+  listSandboxTemplates,
+  getSandboxTemplate,
+  getSandboxTemplateLog,
+  buildSandboxTemplate,
+  getSandboxTemplateUploadUrl,
+  deleteSandboxTemplate,
   listEvents,
   createWebhook,
   listWebhooks,
