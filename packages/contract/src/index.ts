@@ -20,6 +20,7 @@ import { refunds } from './refunds.ts'
 import { sandboxFiles } from './sandbox-files.ts'
 import { sandboxMetrics } from './sandbox-metrics.ts'
 import { sandboxPorts } from './sandbox-ports.ts'
+import { sandboxTemplates } from './sandbox-templates.ts'
 import { sandboxWork } from './sandbox-work.ts'
 import { sandboxes } from './sandboxes.ts'
 import { snapshots } from './snapshots.ts'
@@ -67,6 +68,7 @@ export const operations = {
   ...about('Sandboxes', sandboxWork),
   ...about('Sandboxes', sandboxFiles),
   ...about('Sandboxes', sandboxPorts),
+  ...about('Sandboxes', sandboxTemplates),
   ...about('Events', events),
   ...about('Events', webhooks),
   ...about('Support', tickets),

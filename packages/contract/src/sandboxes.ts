@@ -110,8 +110,12 @@ const prices = tariffNames
   .join(', ')
 
 export const sandboxFields = {
-  tariff: z.enum(tariffNames).optional().describe('Default: micro, or that of the snapshot'),
-  template: z.string().max(100).default('base').describe('base, code-interpreter, or the id of a snapshot'),
+  tariff: z.enum(tariffNames).optional().describe('Default: micro, or that of the template'),
+  template: z
+    .string()
+    .max(100)
+    .default('base')
+    .describe('base, code-interpreter, a template of yours, or the id of a snapshot'),
   mode: z.enum(['ephemeral', 'persistent']).default('ephemeral'),
   timeout: Timeout.default(300).describe('Seconds'),
   idle_timeout: IdleTimeout.default(300).describe('Seconds; 0: never'),

@@ -66,7 +66,7 @@ export function createFakeSandboxChannel(runtime: FakeRuntime, folder: string): 
     },
     async copy(from, to) {
       contexts.set(to, structuredClone(contextsOf(from)))
-      await cp(rootOf(from), rootOf(to), { recursive: true }).catch(() => {})
+      await cp(rootOf(from), rootOf(to), { recursive: true, verbatimSymlinks: true }).catch(() => {})
     },
   })
 

@@ -246,6 +246,12 @@ export function createFakeRuntime(options: FakeRuntimeOptions): FakeRuntime {
       if (kept.delete(snapshotId)) await inside.end(snapshotId)
     },
 
+    async keepWarm(snapshotId) {
+      calls.push(`keepWarm ${snapshotId}`)
+      if (!kept.has(snapshotId))
+        throw new SandboxError('template_unknown', `There is no snapshot ${snapshotId}`)
+    },
+
     snapshots: async () => [...kept.values()],
 
     applyNetwork: (id, network) =>

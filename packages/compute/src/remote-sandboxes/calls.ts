@@ -60,6 +60,7 @@ export const calls: Rows = {
     fork: call([Id, Spec], Nothing, SLOW_MS),
     takeSnapshot: call([Id, Id], shape.Snapshot, SLOW_MS),
     removeSnapshot: call([Id], Nothing),
+    keepWarm: call([Id], Nothing, SLOW_MS),
     snapshots: call([], shape.Snapshot.array()),
     applyNetwork: call([Id, shape.Network], Nothing, SLOW_MS),
     hasNetworks: call([], shape.Flag),

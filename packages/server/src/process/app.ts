@@ -18,6 +18,7 @@ import { createSlots } from '../platform/slots.ts'
 import { registerE2b } from '../sandboxes/e2b/e2b.route.ts'
 import { registerSandboxFiles } from '../sandboxes/files/sandbox-files.route.ts'
 import { registerPreviews } from '../sandboxes/ports/previews.route.ts'
+import { registerTemplateUploads } from '../sandboxes/templates/template-uploads.route.ts'
 import { registerContentNegotiation } from '../transport/content-negotiation.ts'
 import { registerDocuments, registerOpenapi } from '../transport/documents/documents.ts'
 import { allowBrowsers } from '../transport/for-browsers.ts'
@@ -105,6 +106,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
   ])
   registerSandboxFiles(app, services, dispatch)
   registerE2b(app, services, { dispatch, callerOf, lookups })
+  registerTemplateUploads(app, services)
   upgrades.push(
     registerConsole(app, services, lookups, passOn),
     passOn,

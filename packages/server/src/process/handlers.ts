@@ -95,6 +95,13 @@ import { listTasks } from '../sandboxes/tasks/list-tasks.ts'
 import { restartContext } from '../sandboxes/tasks/restart-context.ts'
 import { runCode } from '../sandboxes/tasks/run-code.ts'
 import { sendInput } from '../sandboxes/tasks/send-input.ts'
+import { buildSandboxTemplate } from '../sandboxes/templates/build-sandbox-template.ts'
+import { createSandboxTemplate } from '../sandboxes/templates/create-sandbox-template.ts'
+import { deleteSandboxTemplate } from '../sandboxes/templates/delete-sandbox-template.ts'
+import { getSandboxTemplate } from '../sandboxes/templates/get-sandbox-template.ts'
+import { getSandboxTemplateLog } from '../sandboxes/templates/get-sandbox-template-log.ts'
+import { getSandboxTemplateUploadUrl } from '../sandboxes/templates/get-sandbox-template-upload-url.ts'
+import { listSandboxTemplates } from '../sandboxes/templates/list-sandbox-templates.ts'
 import { closeTicket } from '../support/close-ticket.ts'
 import { createTicket } from '../support/create-ticket.ts'
 import { getTicket } from '../support/get-ticket.ts'
@@ -244,6 +251,13 @@ export const handlers: Handlers = {
   exposeAllPorts,
   listExposedPorts,
   unexposePort,
+  createSandboxTemplate,
+  listSandboxTemplates,
+  getSandboxTemplate,
+  getSandboxTemplateLog,
+  buildSandboxTemplate,
+  getSandboxTemplateUploadUrl,
+  deleteSandboxTemplate,
   listEvents,
   createWebhook,
   listWebhooks,

@@ -36,7 +36,7 @@ class Kernel:
     def __init__(self, loop, language, cwd=None, parent=None):
         Kernel.count += 1
         self.loop, self.language = loop, language
-        self.user = spawn.find_user("user")
+        self.user = spawn.system_user("user")
         self.cwd = cwd or self.user.pw_dir
         self.group = f"kernel-{Kernel.count}"
         self.task = None
@@ -266,6 +266,13 @@ class Context:
         self.stop()
 
 
+def demand_interpreter(language):
+    if language not in ("python", "node", "bash"):
+        raise Refused("language_unknown", f"no interpreter of {language}")
+    if spawn.defaults().get("root"):
+        raise Refused("language_unknown", f"interpreters of an image are its own: run {language} as a command")
+
+
 class Contexts:
     def __init__(self, loop):
         self.loop = loop
@@ -332,8 +339,7 @@ class Contexts:
 
     def run(self, task, run, code, request):
         language, name = run["language"], run.get("context")
-        if language not in ("python", "node", "bash"):
-            raise Refused("language_unknown", f"no interpreter of {language}")
+        demand_interpreter(language)
         if name:
             context = self.find(name)
             if context.language != language:
@@ -352,8 +358,7 @@ class Contexts:
     def create(self, stream, head, _):
         name, language, cwd = head["contextId"], head["language"], head.get("cwd")
         if name not in self.all:
-            if language not in ("python", "node", "bash"):
-                raise Refused("language_unknown", f"no interpreter of {language}")
+            demand_interpreter(language)
             if cwd and not os.path.isdir(cwd):
                 raise Refused("spec_invalid", f"there is no folder {cwd}")
             if len(self.all) >= CONTEXTS:
@@ -362,7 +367,7 @@ class Contexts:
         stream.answer()
 
     def list(self, stream, _head, _body):
-        home = spawn.find_user("user").pw_dir
+        home = spawn.system_user("user").pw_dir
         found = [
             {"contextId": name, "language": context.language, "cwd": context.cwd or home}
             for name, context in self.all.items()

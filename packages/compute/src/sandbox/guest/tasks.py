@@ -308,6 +308,7 @@ def start_program(task, args, request, starters):
     starter = None if request.get("user") else starters.take()
     user = starter.user if starter else spawn.find_user(request.get("user"))
     env = spawn.env_of(user, request.get("env"))
+    args = [args[0] or spawn.shell_of(user), *args[1:]]
     size = request.get("terminal")
     opened = []
     try:
@@ -332,7 +333,7 @@ def start_program(task, args, request, starters):
                 opened.append(in_read)
             fds = mine = [in_read, out_write, err_write]
             sources = [("stdout", out_read), ("stderr", err_read)]
-        cwd = request.get("cwd") or user.pw_dir
+        cwd = request.get("cwd") or spawn.cwd_of(user)
         if starter:
             task.group = starter.group
             task.pid = starter.start(args, env, fds, cwd, bool(size))
@@ -383,9 +384,9 @@ class Tasks:
             if "program" in run:
                 args, title = run["program"], " ".join(run["program"])
             elif "command" in run:
-                args, title = ["/bin/bash", "-c", run["command"]], run["command"]
+                args, title = [None, "-c", run["command"]], run["command"]
             elif run["language"] == "bash" and not run.get("context"):
-                args, title = ["/bin/bash", "-c", body.decode()], "bash"
+                args, title = [None, "-c", body.decode()], "bash"
             else:
                 args, title = None, run["language"]
             task = Task(self.loop, task_id, title[:200], request)

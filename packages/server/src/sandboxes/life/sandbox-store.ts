@@ -20,7 +20,10 @@ export interface SandboxRow {
   account_id: string
   counted_for: string[]
   tariff: TariffName
+  /** What its host makes it from. */
   template: string
+  /** The name that its owner gave that, where it is another. */
+  template_name: string | null
   mode: 'ephemeral' | 'persistent'
   vcpus: number
   memory_mb: number
@@ -60,7 +63,7 @@ export interface SandboxRow {
   approved: bigint
 }
 
-const COLUMNS = `id, host_id, account_id, counted_for, tariff, template, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
+const COLUMNS = `id, host_id, account_id, counted_for, tariff, template, template_name, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
   wanted_network, done_network, parent_id, program_token_id, timeout_s, idle_s, wanted, state, reason, failure, attempts, created_at,
   expires_at, idle_at, ended_at, gone_at, price_hourly, ran_ms, ran_before_ms, run_limit_ms, seen_at, charged, waived, held, approved`
 
@@ -89,7 +92,7 @@ export type NewSandbox = Pick<
   | 'held'
   | 'approved'
 > &
-  Partial<Pick<SandboxRow, 'program_token_id'>>
+  Partial<Pick<SandboxRow, 'program_token_id' | 'template_name'>>
 
 /** How long a paused sandbox is kept before it ends. */
 const KEPT = `interval '30 days'`
