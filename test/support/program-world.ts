@@ -36,7 +36,14 @@ export async function openProgramWorld(real: Partial<SandboxHost> = {}): Promise
   const env = Object.fromEntries(CLASSES.map((name) => [`COINRACK_RATE_${name}`, '1000000/min']))
   const world = await createTestWorld({ databaseUrl: database.url, clock }, { env, sandboxes: { capacity } })
   const { services } = world
-  services.sandboxes.set(LOCAL_HOST, { ...services.sandboxes.get(LOCAL_HOST)!, ...real })
+  const { runtime } = real
+  // The VPS that programs order are fakes, which take nothing of what this host has.
+  const capacityOfBoth = async () => ({ ...(await runtime!.capacity()), vcpus: capacity.vcpus })
+  services.sandboxes.set(LOCAL_HOST, {
+    ...services.sandboxes.get(LOCAL_HOST)!,
+    ...real,
+    ...(runtime && { runtime: { ...runtime, capacity: capacityOfBoth } }),
+  })
   const limiter = createRateLimiter(services)
   const strangers = { db: services.db, lookups: services.db, limiter }
   const dispatch = createDispatch(services, { handlers, paidHandlers }, limiter, strangers)
