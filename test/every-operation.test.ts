@@ -141,6 +141,14 @@ const makeResource: Record<Resource, () => Promise<string>> = {
     })
     return (await service.ask('POST', '/sandboxes', { token: body.token, body: {} })).body.approval_id
   },
+  template: async () => {
+    const snapshot = await service.ask('POST', `/sandboxes/${owned.sandbox}/snapshots`, {
+      token: owner.token,
+      body: {},
+    })
+    const body = { name: 'kept', snapshot_id: snapshot.body.snapshot.id }
+    return (await service.ask('POST', '/sandbox-templates', { token: owner.token, body })).body.template.id
+  },
   webhook: async () =>
     (await service.ask('POST', '/webhooks', { token: owner.token, body: { url: 'https://rackmail.net/' } }))
       .body.webhook.id,

@@ -143,8 +143,126 @@ test('default: paused it costs nothing; resumed, forked and kept as a template i
   await customer.deleteSandboxSnapshot({ snapshot_id: template })
 })
 
+/** Makes an archive of `docker save` of what the sandbox has itself: a shell, in two layers, of which the second takes a file away. */
+const MAKE_IMAGE = `import hashlib, io, json, tarfile
+def layer(*entries):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for name, content, target in entries:
+            info = tarfile.TarInfo(name)
+            info.mode = 0o755
+            if target: info.type, info.linkname = tarfile.SYMTYPE, target
+            if name.endswith("/"): info.type = tarfile.DIRTYPE
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return out.getvalue()
+busybox = open("/bin/busybox", "rb").read()
+first = layer(("bin/", b"", None), ("bin/busybox", busybox, None), ("bin/sh", b"", "busybox"), ("gone", b"x", None), ("../../../escaped", b"x", None))
+second = layer((".wh.gone", b"", None), ("srv/", b"", None), ("srv/page", b"from an image", None))
+config = {"config": {"Env": ["PATH=/bin", "WORD=image"], "Cmd": ["busybox", "httpd", "-f", "-p", "127.0.0.1:8200", "-h", "/srv"], "WorkingDir": "/srv"}}
+with tarfile.open("image.tar", "w") as tar:
+    def put(name, content):
+        info = tarfile.TarInfo(name)
+        info.size = len(content)
+        tar.addfile(info, io.BytesIO(content))
+    def blob(content):
+        digest = hashlib.sha256(content).hexdigest()
+        put("blobs/sha256/" + digest, content)
+        return {"digest": "sha256:" + digest, "size": len(content)}
+    manifest = json.dumps({"config": blob(json.dumps(config).encode()), "layers": [blob(first), blob(second)]}).encode()
+    put("oci-layout", b'{"imageLayoutVersion": "1.0.0"}')
+    put("index.json", json.dumps({"manifests": [blob(manifest)]}).encode())
+`
+const DOCKERFILE = `FROM base
+ENV GREETING="from a template"
+WORKDIR /srv/app
+COPY --chown=user:user server.py ./
+RUN useradd --create-home app && echo layered > layer
+USER app
+CMD ["python3", "server.py"]
+`
+const SERVER = `import http.server, os, threading
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(f"{os.environ['GREETING']} {open('layer').read()}".encode())
+http.server.HTTPServer(("127.0.0.1", 8100), Page).serve_forever()
+`
+const builtOf = async (id: string) => {
+  for (;;) {
+    const template = await customer.getSandboxTemplate({ template_id: id, wait: 'built', timeout: 40 })
+    if (template.build) ids.push(template.build.sandbox_id)
+    if (template.status !== 'building') return template
+  }
+}
+const logOf = async (template_id: string) =>
+  (await customer.getSandboxTemplateLog({ template_id })).lines.map(({ text }) => text).join('\n')
+
+test('default: a template of a Dockerfile is built, also by two processes, and begins with its program running', async () => {
+  const { template } = await customer.createSandboxTemplate({
+    name: 'app',
+    dockerfile: DOCKERFILE,
+    files: [{ path: 'server.py', content: SERVER }],
+    ready: 'curl -sf 127.0.0.1:8100',
+  })
+  // In the middle of it, wherever that is.
+  await vi.waitUntil(async () => /2\/3/.test(await logOf(template.id)), { timeout: 60_000, interval: 100 })
+  await service.kill()
+  await service.start()
+  await untilOpened(first)
+  const built = await builtOf(template.id)
+  expect(built.status, await logOf(template.id)).toBe('ready')
+
+  const began = performance.now()
+  for (const attempt of ['from what was saved', 'as a clone']) {
+    const sandbox = known(await Sandbox.create(options, { template: 'app', env: { OWN: attempt } }))
+    console.log(`${attempt}: ${Math.round(performance.now() - began)} ms`)
+    const { stdout } = await sandbox.exec('curl -s 127.0.0.1:8100; id -un; pwd; echo "$GREETING, $OWN"')
+    expect(stdout).toBe(`from a template layered\napp\n/srv/app\nfrom a template, ${attempt}\n`)
+    expect((await sandbox.runCode('6 * 7', { context: 'python' })).results[0]!.data['text/plain']).toBe('42')
+    await sandbox.kill()
+  }
+  // All that is known is taken from the cache.
+  await customer.buildSandboxTemplate({ template_id: template.id })
+  expect((await builtOf(template.id)).status).toBe('ready')
+  expect(await logOf(template.id)).toMatch(/cached: WORKDIR[\s\S]*cached: COPY[\s\S]*cached: RUN/)
+  await customer.deleteSandboxTemplate({ template_id: template.id })
+})
+
+test('default: a template of an image archive has its files, its variables and its program', async () => {
+  await first.files.write('make.py', MAKE_IMAGE)
+  expect(await first.exec('python3 make.py')).toMatchObject({ exit_code: 0 })
+  const archive = await first.files.read('image.tar')
+  const { template } = await customer.createSandboxTemplate({ name: 'image', image: true })
+  await vi.waitUntil(
+    async () => (await customer.getSandbox({ sandbox_id: template.build!.sandbox_id })).state === 'running',
+    { timeout: 60_000, interval: 100 },
+  )
+  const { url } = await customer.getSandboxTemplateUploadUrl({ template_id: template.id })
+  expect((await fetch(url, { method: 'PUT', body: new Uint8Array(archive) })).status).toBe(200)
+  expect((await builtOf(template.id)).status, await logOf(template.id)).toBe('ready')
+
+  const sandbox = known(await Sandbox.create(options, { template: 'image' }))
+  const { stdout } = await sandbox.exec(
+    'ls /; ls -d /gone /escaped; id -u; pwd; echo $WORD; busybox wget -qO- 127.0.0.1:8200/page',
+  )
+  expect(stdout).toBe(
+    'bin\ndev\nescaped\netc\nproc\nrun\nsrv\nsys\ntmp\n/escaped\n0\n/srv\nimage\nfrom an image',
+  )
+  await sandbox.files.write('/srv/page', 'written')
+  expect((await sandbox.exec('busybox wget -qO- 127.0.0.1:8200/page')).stdout).toBe('written')
+  await expect(sandbox.runCode('1')).rejects.toMatchObject({ code: 'unknown_language' })
+  await sandbox.kill()
+  await customer.deleteSandboxTemplate({ template_id: template.id })
+})
+
 test('behavior: killed at any moment, the service finds what runs and what is paused, and bills what ran', async () => {
   const counter = await first.start('while :; do echo x; sleep 0.2; done')
+  const call = `coinrack.execCommand({ sandbox_id: '${first.id}', command: 'echo x >> calls' })`
+  const program = customer.runProgram({ code: `for (;;) await ${call}` }).catch(() => undefined)
+  const calls = async () => Number((await first.exec('touch calls; wc -l < calls')).stdout)
+  await vi.waitUntil(async () => (await calls()) > 0, { timeout: 30_000, interval: 100 })
   const asked = Sandbox.create(options, { timeout: 120 }).catch(() => undefined)
   const killAfterMs = Math.round(chance.next().value! * KILL_WITHIN_MS)
   console.log(`SIGKILL after ${killAfterMs} ms (COINRACK_TEST_SEED=${seed})`)
@@ -159,6 +277,21 @@ test('behavior: killed at any moment, the service finds what runs and what is pa
   expect((await first.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('40')
   await paused.resume()
   expect((await paused.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('1')
+  // A program is over: nobody carries its calls any more, and its sandbox and its token end.
+  await program
+  const ran = await vi.waitUntil(
+    async () =>
+      (await customer.listSandboxes({ state: 'ended' })).items.find(
+        ({ metadata }) => metadata.started_by === 'run_program',
+      ),
+    { timeout: 30_000, interval: 100 },
+  )
+  ids.push(ran.id)
+  const made = await calls()
+  await sleep(1_000)
+  expect(await calls()).toBe(made)
+  expect((await customer.listTokens({})).items.filter(({ kind }) => kind === 'program')).toEqual([])
+
   const others = (await customer.listSandboxes({})).items.filter(({ id }) => !ids.includes(id))
   for (const { id } of others) {
     known(Sandbox.connect(options, id))

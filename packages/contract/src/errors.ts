@@ -162,6 +162,15 @@ export const errors = {
   },
   sandbox_limit: { status: 409, fix: 'End what is no longer needed with kill_task or unexpose_port.' },
   sandbox_snapshot_limit: { status: 409, fix: 'Delete one with delete_sandbox_snapshot first.' },
+  template_exists: {
+    status: 409,
+    fix: 'Choose another name, or build that template again with build_sandbox_template.',
+  },
+  template_limit: { status: 409, fix: 'Delete one with delete_sandbox_template first.' },
+  template_busy: {
+    status: 409,
+    fix: 'Wait with get_sandbox_template and wait=built until nothing is being built, then repeat the call.',
+  },
   task_ended: {
     status: 409,
     fix: 'Read with get_task how it ended; only tasks with an open input can be typed into.',
@@ -222,7 +231,11 @@ export const errors = {
   price_above_maximum: { status: 422, fix: 'Raise max_price, or choose a cheaper plan from list_plans.' },
   unknown_template: {
     status: 422,
-    fix: 'Use base, code-interpreter, or the id of a ready snapshot from list_sandbox_snapshots with its tariff.',
+    fix: 'Use base, code-interpreter, a ready template from list_sandbox_templates, or the id of a ready snapshot from list_sandbox_snapshots, with its tariff.',
+  },
+  dockerfile_invalid: {
+    status: 422,
+    fix: 'Correct the line named in "line" and send the request again: FROM base, code-interpreter or a template of yours, then ARG, RUN, COPY, ENV, WORKDIR, USER, CMD and ENTRYPOINT.',
   },
   unknown_context: { status: 422, fix: 'Use the name of a context of this language, or a new name.' },
   unknown_language: { status: 422, fix: 'Make the sandbox with the template code-interpreter.' },

@@ -23,6 +23,9 @@ export const idPrefixes = {
   task: 'tsk',
   refund: 'rfd',
   approval: 'apr',
+  template: 'tpl',
+  build: 'bld',
+  upload: 'upl',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -18,7 +18,9 @@ import { sandboxPurchases, vpsPurchases } from './purchases.ts'
 import { receipts } from './receipts.ts'
 import { refunds } from './refunds.ts'
 import { sandboxFiles } from './sandbox-files.ts'
+import { sandboxMetrics } from './sandbox-metrics.ts'
 import { sandboxPorts } from './sandbox-ports.ts'
+import { sandboxTemplates } from './sandbox-templates.ts'
 import { sandboxWork } from './sandbox-work.ts'
 import { sandboxes } from './sandboxes.ts'
 import { snapshots } from './snapshots.ts'
@@ -60,11 +62,13 @@ export const operations = {
   ...about('VPS', console),
   ...about('VPS', snapshots),
   ...about('Sandboxes', sandboxes),
+  ...about('Sandboxes', sandboxMetrics),
   ...about('Sandboxes', sandboxPurchases),
   ...about('Sandboxes', programs),
   ...about('Sandboxes', sandboxWork),
   ...about('Sandboxes', sandboxFiles),
   ...about('Sandboxes', sandboxPorts),
+  ...about('Sandboxes', sandboxTemplates),
   ...about('Events', events),
   ...about('Events', webhooks),
   ...about('Support', tickets),

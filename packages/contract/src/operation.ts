@@ -42,6 +42,7 @@ export type Resource =
   | 'snapshot'
   | 'refund'
   | 'approval'
+  | 'template'
 
 /**
  * One thing that a caller may ask of the service, as data: no handler, no framework.

@@ -110,8 +110,12 @@ const prices = tariffNames
   .join(', ')
 
 export const sandboxFields = {
-  tariff: z.enum(tariffNames).optional().describe('Default: micro, or that of the snapshot'),
-  template: z.string().max(100).default('base').describe('base, code-interpreter, or the id of a snapshot'),
+  tariff: z.enum(tariffNames).optional().describe('Default: micro, or that of the template'),
+  template: z
+    .string()
+    .max(100)
+    .default('base')
+    .describe('base, code-interpreter, a template of yours, or the id of a snapshot'),
   mode: z.enum(['ephemeral', 'persistent']).default('ephemeral'),
   timeout: Timeout.default(300).describe('Seconds'),
   idle_timeout: IdleTimeout.default(300).describe('Seconds; 0: never'),
@@ -144,12 +148,17 @@ export const sandboxes = {
     path: '/sandboxes',
     everyday: true,
     summary: 'List sandboxes',
-    description: 'Lists the sandboxes that are not over, or those in one state, newest first.',
+    description: 'Lists sandboxes that are not over, or are in one state, newest first.',
     access: 'sandbox',
     rate: 'default',
     effect: 'read',
     idempotent: true,
-    input: z.strictObject({ ...paging, state: z.enum(sandboxStates).optional() }),
+    input: z.strictObject({
+      ...paging,
+      state: z.enum(sandboxStates).optional(),
+      // Pairs as a query has them, `app=a&user=b`: the guide says so, for the list of tools has no room.
+      metadata: z.string().optional(),
+    }),
     output: Sandbox,
     errors: [],
     example: {},
@@ -274,28 +283,6 @@ export const sandboxes = {
     errors: [...runErrors, 'sandbox_not_running', 'sandbox_unreachable'],
     example: sandboxExample,
     next: useSandbox,
-  }),
-  getSandboxMetrics: operation({
-    ...one,
-    method: 'GET',
-    path: '/sandboxes/{id}/metrics',
-    summary: 'Show what a sandbox uses',
-    description:
-      'Shows the processor time, memory, disk and processes of a sandbox, as its own system measures them.',
-    effect: 'read',
-    idempotent: true,
-    input: z.strictObject(sandbox),
-    output: z.object({
-      cpu_seconds: z.number(),
-      vcpus: z.number(),
-      memory_used_mb: z.number(),
-      memory_total_mb: z.number(),
-      disk_used_mb: z.number(),
-      disk_total_mb: z.number(),
-      processes: z.number().int(),
-    }),
-    errors: ['sandbox_not_running', 'sandbox_unreachable', 'sandboxes_unavailable'],
-    example: sandboxExample,
   }),
   createSandboxSnapshot: operation({
     ...one,

@@ -1,4 +1,5 @@
 export { formatUsd } from '@coinrack/contract/wire.ts'
+export * from './build-template.ts'
 export * from './client.ts'
 export * from './errors.ts'
 export * from './never-error.ts'

@@ -89,6 +89,37 @@ export function sandboxRows({ service, origin, buyer }: ErrorWorld) {
         meanwhile: () => who.call('unexpose_port', { sandbox_id, port: 3000 }),
       }
     },
+    template_exists: async () => {
+      const who = await buyer()
+      const make = (name: string) => who.call('create_sandbox_template', { name, dockerfile: 'FROM base' })
+      await make('one')
+      return { call: () => make('one'), take: who.take, further: () => make('two') }
+    },
+    template_limit: async () => {
+      const who = await buyer()
+      const make = (name: string) =>
+        who.call('create_sandbox_template', { name, image: false, dockerfile: 'FROM base', upload: true })
+      for (let count = 0; count < 20; count++) await make(`one-${count}`)
+      return {
+        call: () => make('more'),
+        take: who.take,
+        meanwhile: async () => {
+          const { body } = await who.call('list_sandbox_templates')
+          await who.take('delete_sandbox_template', { template_id: body.items[0].id })
+        },
+      }
+    },
+    template_busy: async () => {
+      const who = await buyer()
+      const { body } = await who.take('create_sandbox_template', { name: 'one', dockerfile: 'FROM base' })
+      const call = () => who.call('build_sandbox_template', { template_id: body.template.id })
+      return { call, take: who.take, meanwhile: () => service.buildTemplates() }
+    },
+    dockerfile_invalid: async () => {
+      const who = await buyer()
+      const make = (dockerfile: string) => who.call('create_sandbox_template', { name: 'one', dockerfile })
+      return { call: () => make('FROM base\nADD a b'), take: who.take, further: () => make('FROM base') }
+    },
     sandbox_snapshot_limit: async () => {
       const who = await buyer()
       const sandbox_id = await who.sandbox()

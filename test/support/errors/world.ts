@@ -49,6 +49,7 @@ export async function errorWorld() {
     for (let rest = 1; rest >= 0; rest -= isOver ? 1 : 0) {
       await service.reconcile()
       await service.reconcileSandboxes()
+      await service.buildTemplates()
     }
     return answered
   }

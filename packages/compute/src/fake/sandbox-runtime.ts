@@ -52,6 +52,8 @@ export interface FakeRuntime extends SandboxRuntime {
   crash(id: string): void
   /** Keeps a snapshot that came from another runtime. */
   adopt(snapshot: SandboxSnapshot): void
+  /** The time by its clock. */
+  now(): Date
   /** Told of what happens to the insides of sandboxes. */
   follow(inside: FakeInside): void
 }
@@ -140,6 +142,7 @@ export function createFakeRuntime(options: FakeRuntimeOptions): FakeRuntime {
 
   return {
     sandboxes,
+    now: () => clock.now(),
     calls,
 
     follow(other) {
@@ -241,6 +244,12 @@ export function createFakeRuntime(options: FakeRuntimeOptions): FakeRuntime {
     async removeSnapshot(snapshotId) {
       calls.push(`removeSnapshot ${snapshotId}`)
       if (kept.delete(snapshotId)) await inside.end(snapshotId)
+    },
+
+    async keepWarm(snapshotId) {
+      calls.push(`keepWarm ${snapshotId}`)
+      if (!kept.has(snapshotId))
+        throw new SandboxError('template_unknown', `There is no snapshot ${snapshotId}`)
     },
 
     snapshots: async () => [...kept.values()],

@@ -7,7 +7,7 @@ import type { Machine, MachineRecord } from '../machine/machine.ts'
 import { INHERITED_STATE, type StartOptions, startMachine } from '../machine/machine-process.ts'
 import { withMonitor } from '../machine/monitor.ts'
 import { ignoreShared } from '../machine/saving.ts'
-import type { Template } from '../machine/template-store.ts'
+import { type Template, writeDisk } from '../machine/template-store.ts'
 import { noSeed } from '../personality/seed.ts'
 import type { VpsSpec } from '../ports/vps-driver.ts'
 import { runScript } from './agent-script.ts'
@@ -86,7 +86,7 @@ async function layOut(
 ): Promise<void> {
   const part = partOf(machine)
   await writeFile(machine.seed, noSeed(), { mode: 0o600 })
-  await writeFile(part, template.disk, { mode: 0o600 })
+  await writeDisk(template, part)
   await writeMbr(part, { mbr, diskGb })
   if (user) for (const path of [part, machine.seed]) await chown(path, user.uid, user.gid)
   await link(part, machine.disk)

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
-import { closeSync } from 'node:fs'
-import { chown, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createHash, type Hash } from 'node:crypto'
+import { closeSync, createReadStream } from 'node:fs'
+import { chown, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asUserWithCaller, type RunAs } from '@coinrack/host/as-user.ts'
 import { type CommandError, runCommand } from '@coinrack/host/run-command.ts'
@@ -56,13 +57,14 @@ export async function finishTemplate(
   await writeFile(file(templateFiles.state), state, { mode: 0o600 })
   const memory = await sealMemory(file(guestFiles.memory), facts.memoryMb * MIB)
   try {
-    const disk = await readFile(file(guestFiles.disk))
+    const diskSha256 = await sumOf(file(guestFiles.disk))
+    if (diskSha256 === undefined) throw new Error('The disk of a template cannot be read')
     const record: TemplateRecord = {
       ...facts,
       builtAt: facts.builtAt.toISOString(),
       memorySha256: memory.sha256,
       stateSha256: sha256(state),
-      diskSha256: sha256(disk),
+      diskSha256,
     }
     await writeFile(file(templateFiles.record), JSON.stringify(record))
     await rm(out, { recursive: true, force: true })
@@ -76,6 +78,17 @@ export async function finishTemplate(
 
 /** In hexadecimal. */
 export const sha256 = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')
+
+/** The sum of a file, in hexadecimal; undefined when it cannot be read. */
+export async function sumOf(file: string): Promise<string | undefined> {
+  const hash: Hash = createHash('sha256')
+  try {
+    await pipeline(createReadStream(file, { highWaterMark: MIB }), hash)
+    return hash.digest('hex')
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * Runs QEMU in the folder until the machine is prepared and its state is taken.
@@ -112,8 +125,11 @@ export async function bootAndSave(
   }
 }
 
-/** The machine is saved while it runs: so its clones run at once. Its memory is in its file already, and left out. */
-async function saveState(folder: string, socket: string, user: RunAs | undefined): Promise<Buffer> {
+/**
+ * Saves the machine while it runs, so that its clones run at once, and ends it. Its memory is in its file already, and left out.
+ * @param socket its monitor, within the folder
+ */
+export async function saveState(folder: string, socket: string, user: RunAs | undefined): Promise<Buffer> {
   const path = join(folder, guestFiles.outgoing)
   const { promise: received, resolve, reject } = Promise.withResolvers<Buffer>()
   received.catch(() => {})

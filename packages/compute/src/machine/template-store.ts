@@ -1,12 +1,12 @@
-import { closeSync, fstatSync } from 'node:fs'
-import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
+import { appendFile, chmod, copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockFile } from '@coinrack/host/file-lock.ts'
 import { oneAtATime } from '@coinrack/host/one-at-a-time.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import type { BuiltImage } from '../images/image-store.ts'
 import { QEMU } from './command-line.ts'
-import { sha256, type TemplateRecord, templateFiles } from './saving.ts'
+import { sha256, sumOf, type TemplateRecord, templateFiles } from './saving.ts'
 import type { SealedMemory } from './sealed-memory.ts'
 import { sealMemory } from './sealed-memory.ts'
 
@@ -14,8 +14,11 @@ import { sealMemory } from './sealed-memory.ts'
 export interface Template {
   key: string
   record: TemplateRecord
-  /** Disk, memory and state are of one moment, so the small ones are held too: files may be replaced meanwhile. */
-  disk: Buffer
+  /**
+   * Disk, memory and state are of one moment, so the small ones are held too: files may be replaced meanwhile. A large disk is
+   * held as the descriptor of its file; see `writeDisk`.
+   */
+  disk: Buffer | number
   memory: SealedMemory
   state: Buffer
   /** How many clones were begun. */
@@ -31,6 +34,8 @@ export interface TemplateStore<Shape> {
   clone<T>(shape: Shape, use: (template: Template) => Promise<T>): Promise<T | undefined>
   /** Builds the shape's template now, unless there is one that is good for a while. */
   keep(shape: Shape): Promise<void>
+  /** Removes the shape's template, if there is one. Clones live on. */
+  remove(shape: Shape): Promise<void>
 }
 
 const MIB = 1024 ** 2
@@ -42,6 +47,8 @@ const LIVES_MS = 24 * HOUR_MS
 const RENEW_AT = 0.8
 /** Each loaded one holds what its guest had touched of its memory. */
 const LOADED_AT_MOST = 6
+/** A larger disk is not held in memory. */
+const HELD_DISK_BYTES = 64 * MIB
 /** Longer than the start of a clone takes. */
 const CLOSE_MS = 60_000
 const TRY_AGAIN_MS = 10 * 60_000
@@ -69,6 +76,8 @@ export interface TemplateStoreOptions<Shape> {
   build(shape: Shape, out: string): Promise<{ memory: SealedMemory }>
   /** Default `CLONES_AT_MOST`. */
   clonesAtMost?: number
+  /** How many hold memory of the host at the same time: those that were used last. Default 6. */
+  loadedAtMost?: number
   clock: { now(): Date }
   log: { info(fields: object, message: string): void }
 }
@@ -76,7 +85,7 @@ export interface TemplateStoreOptions<Shape> {
 export function createTemplateStore<Shape extends { image: Pick<BuiltImage, 'name'> }>(
   options: TemplateStoreOptions<Shape>,
 ): TemplateStore<Shape> {
-  const { folder, clonesAtMost = CLONES_AT_MOST, clock, log } = options
+  const { folder, clonesAtMost = CLONES_AT_MOST, loadedAtMost = LOADED_AT_MOST, clock, log } = options
   const loaded = new Map<string, Promise<Template | undefined>>()
   const building = new Map<string, Promise<void>>()
   const failedAt = new Map<string, number>()
@@ -92,7 +101,7 @@ export function createTemplateStore<Shape extends { image: Pick<BuiltImage, 'nam
     loaded.delete(key)
     const finding = known ?? loadTemplate(join(folder, key), key, log)
     loaded.set(key, finding)
-    for (const oldest of loaded.keys()) if (loaded.size > LOADED_AT_MOST) forget(oldest)
+    for (const oldest of loaded.keys()) if (loaded.size > loadedAtMost) forget(oldest)
     const dropWhenNone = (template?: Template) => {
       if (!template && loaded.get(key) === finding) loaded.delete(key)
     }
@@ -111,9 +120,7 @@ export function createTemplateStore<Shape extends { image: Pick<BuiltImage, 'nam
   const forget = (key: string) => {
     const forgotten = loaded.get(key)
     loaded.delete(key)
-    void forgotten?.then(
-      (template) => template && setTimeout(() => closeSync(template.memory.descriptor), CLOSE_MS).unref(),
-    )
+    void forgotten?.then((template) => template && setTimeout(() => letGo(template), CLOSE_MS).unref())
   }
 
   const build = async (shape: Shape, key: string): Promise<void> => {
@@ -168,7 +175,27 @@ export function createTemplateStore<Shape extends { image: Pick<BuiltImage, 'nam
       const template = await find(key)
       if (!template || standing(template) !== 'good') await renew(shape, key)
     },
+
+    async remove(shape) {
+      const key = await keyOf(shape)
+      await building.get(key)
+      forget(key)
+      failedAt.delete(key)
+      await rm(join(folder, key), { recursive: true, force: true })
+    },
   }
+}
+
+/** Writes the disk of a template's clone, as it was when the template was saved. */
+export async function writeDisk({ disk }: Pick<Template, 'disk'>, path: string): Promise<void> {
+  if (typeof disk !== 'number') return writeFile(path, disk, { mode: 0o600 })
+  await copyFile(`/proc/self/fd/${disk}`, path, constants.COPYFILE_FICLONE)
+  await chmod(path, 0o600)
+}
+
+function letGo({ memory, disk }: Pick<Template, 'memory' | 'disk'>): void {
+  closeSync(memory.descriptor)
+  if (typeof disk === 'number') closeSync(disk)
 }
 
 /** The template in a folder; undefined when there is none, or when any of it is not as it was saved. */
@@ -181,14 +208,15 @@ async function loadTemplate(
   const text = await readFile(file(templateFiles.record), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   let memory: SealedMemory | undefined
+  let disk: Template['disk'] | undefined
   try {
     const record = JSON.parse(text) as TemplateRecord
-    const [state, disk] = await Promise.all([
-      readFile(file(templateFiles.state)),
-      readFile(file(templateFiles.disk)),
-    ])
+    const state = await readFile(file(templateFiles.state))
     if (sha256(state) !== record.stateSha256) throw new Error('its state is not as it was saved')
-    if (sha256(disk) !== record.diskSha256) throw new Error('its disk is not as it was saved')
+    const isLarge = (await stat(file(templateFiles.disk))).size > HELD_DISK_BYTES
+    disk = isLarge ? openSync(file(templateFiles.disk), 'r') : await readFile(file(templateFiles.disk))
+    const diskSha256 = typeof disk === 'number' ? await sumOf(`/proc/self/fd/${disk}`) : sha256(disk)
+    if (diskSha256 !== record.diskSha256) throw new Error('its disk is not as it was saved')
     memory = await sealMemory(file(templateFiles.memory), record.memoryMb * MIB)
     if (memory.sha256 !== record.memorySha256) throw new Error('its memory is not as it was saved')
     const clones = (await stat(file(templateFiles.uses)).catch(() => undefined))?.size ?? 0
@@ -196,6 +224,7 @@ async function loadTemplate(
   } catch (error) {
     log.info({ template: key, reason: (error as Error).message }, 'template damaged')
     if (memory) closeSync(memory.descriptor)
+    if (typeof disk === 'number') closeSync(disk)
     await rm(folder, { recursive: true, force: true })
     return undefined
   }

@@ -47,6 +47,12 @@ export interface SandboxRuntime {
   takeSnapshot(id: string, snapshotId: string): Promise<SandboxSnapshot>
   /** Sandboxes that were made from it live on. An unknown one is fine. */
   removeSnapshot(snapshotId: string): Promise<void>
+  /**
+   * Prepares a snapshot that is kept here for many sandboxes: they begin as copies of its memory from then on, or wait
+   * already, as those of the catalog do. The host may forget it at any time, and does nothing where it has no room for it.
+   * Throws `template_unknown`.
+   */
+  keepWarm(snapshotId: string): Promise<void>
   /** Snapshots that are kept here, so that orphans can be found. */
   snapshots(): Promise<SandboxSnapshot[]>
   /**

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { access, chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { sumOf } from '../machine/saving.ts'
 import type { ArtifactFile } from '../ports/sandbox-artifacts.ts'
 import { SandboxError } from '../ports/sandbox-runtime.ts'
-import { sumOf } from './saved-state.ts'
 
 /** One kind of artifact: a folder each, under a common one. */
 export interface ArtifactKind {

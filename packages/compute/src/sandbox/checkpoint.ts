@@ -4,6 +4,7 @@ import { refuseWhenFull } from '../machine/host-capacity.ts'
 import type { Machine } from '../machine/machine.ts'
 import type { MachineUsers } from '../machine/machine-users.ts'
 import { withMonitor } from '../machine/monitor.ts'
+import { sumOf } from '../machine/saving.ts'
 import { SandboxError } from '../ports/sandbox-runtime.ts'
 import type { AgentSessions } from './agent-sessions.ts'
 import { asSandboxError } from './failures.ts'
@@ -11,7 +12,7 @@ import type { HostResources } from './host-resources.ts'
 import { identityOf, type Records, type SandboxMachine } from './records.ts'
 import { renew } from './renew.ts'
 import { copySparsely, startFromState } from './sandbox-machine.ts'
-import { saveMachine, sumOf } from './saved-state.ts'
+import { saveMachine } from './saved-state.ts'
 
 export interface CheckpointOptions {
   dataFolder: string

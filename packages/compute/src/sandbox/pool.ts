@@ -97,6 +97,16 @@ export function createPool({ make, remove, clock, log, most, always = [], ...hos
       return tending
     },
 
+    /** No such machines are wanted any more: those that wait are removed. */
+    async forget(isSo: (key: ShapeKey) => boolean): Promise<void> {
+      for (const key of [...wanted.keys()].filter(isSo)) wanted.delete(key)
+      await tending?.catch(() => {})
+      for (const [key, there] of [...ready].filter(([each]) => isSo(each))) {
+        ready.delete(key)
+        for (const { machine } of there) await remove(machine)
+      }
+    },
+
     /** The machines that belong to no customer now. */
     machines: () => [...ready.values()].flat().map(({ machine }) => machine),
 

@@ -247,7 +247,14 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
         return snapshots.describe(snapshotId, kept)
       }),
 
-    removeSnapshot: (snapshotId) => snapshots.remove(snapshotId),
+    async removeSnapshot(snapshotId) {
+      await snapshots.remove(snapshotId)
+      await starter.forget(snapshotId)
+    },
+    keepWarm: (snapshotId) =>
+      starter.keepWarm(snapshotId).catch((error) => {
+        throw asSandboxError(error)
+      }),
     snapshots: () => snapshots.list(),
 
     applyNetwork: (id, network) =>

@@ -9,7 +9,7 @@ import { type Machine, machineAt, runningPid } from '../machine/machine.ts'
 import { launchMachine, type StartOptions } from '../machine/machine-process.ts'
 import { type Monitor, withMonitor } from '../machine/monitor.ts'
 import { ignoreShared } from '../machine/saving.ts'
-import type { Template } from '../machine/template-store.ts'
+import { type Template, writeDisk } from '../machine/template-store.ts'
 import type { SandboxSize } from '../ports/sandbox-runtime.ts'
 import { withAgent } from './agent-files.ts'
 import { type AgentSession, openSession } from './agent-session.ts'
@@ -50,7 +50,7 @@ export async function startAsClone(
   template: Template,
   around: Around,
 ): Promise<Started> {
-  await writeFile(qemu.disk, template.disk, { mode: 0o600 })
+  await writeDisk(template, qemu.disk)
   await writeFile(qemu.state, template.state, { mode: 0o600 })
   const state = await open(qemu.state)
   await rm(qemu.state)
@@ -67,18 +67,23 @@ export async function startAsClone(
   return { pid, session: await wake(qemu, 'fd:5', 'template') }
 }
 
-/** Begins, on the disk that is there, where the state of the file ends. The file is not needed afterwards. */
+/**
+ * Begins, on the disk that is there, where the state of the file ends. The file is not needed afterwards.
+ * @param memoryFile a file of the machine's folder that becomes its memory
+ */
 export async function startFromState(
   qemu: Machine,
   size: SandboxSize,
   file: string,
   around: Around,
+  memoryFile?: string,
 ): Promise<Started> {
   const state = await open(file)
   let pid: number
   try {
     await giveDisk(qemu, around)
-    const args = argumentsOf(qemu, size, around)
+    const memory = memoryFile === undefined ? {} : { memoryFile: { path: memoryFile, share: true } }
+    const args = argumentsOf(qemu, size, around, memory)
     pid = await launchMachine(qemu, args, { ...around, inherit: [state.fd], isIdle: true })
   } finally {
     await state.close()

@@ -130,7 +130,7 @@ describe.skipIf(process.getuid?.() !== 0)("a sandbox's own network", { timeout: 
     expect(await resolverProcess(machineId)).toBeUndefined()
   })
 
-  test('default: pip and npm install from an index that it may reach, for its user and for root', {
+  test('default: pip, npm and apt-get install from an index that it may reach, for its user and for root', {
     timeout: 10 * 60_000,
   }, async () => {
     const endIndex = await servePackages()

@@ -1,9 +1,7 @@
-import { createHash, type Hash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createHash } from 'node:crypto'
 import { chown, open, rename, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunAs } from '@coinrack/host/as-user.ts'
 import { type Monitor, withMonitor } from '../machine/monitor.ts'
@@ -87,16 +85,5 @@ async function receive(socket: Socket, file: string, limit: number): Promise<Sav
   } finally {
     socket.destroy()
     await handle.close()
-  }
-}
-
-/** In hexadecimal; undefined when it cannot be read. */
-export async function sumOf(file: string): Promise<string | undefined> {
-  const hash: Hash = createHash('sha256')
-  try {
-    await pipeline(createReadStream(file, { highWaterMark: MIB }), hash)
-    return hash.digest('hex')
-  } catch {
-    return undefined
   }
 }

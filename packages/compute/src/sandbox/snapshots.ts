@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sumOf } from '../machine/saving.ts'
 import { SandboxError, type SandboxSize, type SandboxSnapshot } from '../ports/sandbox-runtime.ts'
 import { isSnapshotId } from '../ports/sandbox-spec.ts'
-import { type SavedState, sumOf } from './saved-state.ts'
+import type { SavedState } from './saved-state.ts'
 
 /** The state of a machine at one moment: its memory and devices, and its disk, with their sums. */
 export interface KeptSnapshot {

@@ -32,6 +32,12 @@ import {
   startCold,
   startFromState,
 } from './sandbox-machine.ts'
+import {
+  buildSnapshotTemplate,
+  canBeCloned,
+  type SnapshotShape,
+  snapshotTemplateKey,
+} from './snapshot-template.ts'
 import type { Snapshots } from './snapshots.ts'
 import { buildSandboxTemplate, type SandboxShape, sandboxTemplateKey } from './template.ts'
 
@@ -70,6 +76,11 @@ const CLONES_AT_MOST = 2_000
 /** Made in advance for a rush. */
 const MOST_SLOTS = 4
 
+/** Saved machines of snapshots whose memory the host holds. */
+const WARM_AT_MOST = 4
+
+const newMachineId = () => `sbm${randomUUID().replaceAll('-', '').slice(0, 26)}`
+
 /** The ways in which machines of sandboxes start: each leaves one that runs without an owner, or nothing. */
 export function createMachineStarter(options: MachineStarterOptions) {
   const { dataFolder, folder, images, resources, sessions, snapshots, user, clock, log } = options
@@ -87,6 +98,22 @@ export function createMachineStarter(options: MachineStarterOptions) {
     clock,
     log,
   })
+
+  /** Saved machines of snapshots that many sandboxes begin as. */
+  const warmTemplates = createTemplateStore<SnapshotShape>({
+    folder: join(dataFolder, 'sandbox-snapshot-templates'),
+    keyOf: async (shape, version) => snapshotTemplateKey(shape, await resources.host(), version),
+    build: (shape, out) =>
+      buildSnapshotTemplate(shape, out, {
+        ...{ folder, resources, snapshots, clock },
+        machineId: newMachineId(),
+      }),
+    clonesAtMost: CLONES_AT_MOST,
+    loadedAtMost: WARM_AT_MOST,
+    clock,
+    log,
+  })
+  const warm = new Map<string, SnapshotShape>()
 
   const templateOf = (template: string) => {
     const found = sandboxTemplates.find(({ name }) => name === template)
@@ -117,7 +144,7 @@ export function createMachineStarter(options: MachineStarterOptions) {
     }
   }
 
-  const newMachine = () => sandboxMachineAt(folder, `sbm${randomUUID().replaceAll('-', '').slice(0, 26)}`)
+  const newMachine = () => sandboxMachineAt(folder, newMachineId())
   const slots = createPreparedSlots({
     ...{ log, most: MOST_SLOTS, remove: (qemu) => resources.remove(qemu) },
     async make() {
@@ -173,14 +200,20 @@ export function createMachineStarter(options: MachineStarterOptions) {
     })
   }
 
+  const cloneOfSnapshot = (shape: SnapshotShape, qemu: Machine, size: SandboxSize, around: Around) =>
+    making(() => warmTemplates.clone(shape, (template) => startAsClone(qemu, size, template, around)))
+
   /** As a clone, or not at all: a machine that was booted would be slow for its customer. */
   const beginWarm = async (name: string, size: SandboxSize) => {
-    const shape = await shapeOf(name, size)
+    const kept = warm.get(name)
+    const shape = kept ? undefined : await shapeOf(name, size)
     return begin(
       size,
       await resources.usualNetwork(),
       async (qemu, around) => {
-        const begun = await cloneOf(shape, qemu, size, around)
+        const begun = kept
+          ? await cloneOfSnapshot(kept, qemu, size, around)
+          : await cloneOf(shape!, qemu, size, around)
         if (!begun) throw new SandboxError('template_not_ready', `There is no saved machine of ${name} yet`)
         return begun
       },
@@ -192,11 +225,20 @@ export function createMachineStarter(options: MachineStarterOptions) {
     const kept = await snapshots.find(spec.template)
     if (!kept) throw new SandboxError('template_unknown', `There is no template ${spec.template}`)
     sameSize(spec, kept.size)
-    await snapshots.check(spec.template, kept)
     const { state, disk } = snapshots.files(spec.template)
+    const shape = warm.get(spec.template)
     return begin(spec, spec.network, async (qemu, around) => {
+      const cloned =
+        shape &&
+        (await cloneOfSnapshot(shape, qemu, spec, around).catch((error) => {
+          log.info({ err: error }, 'no clone of a snapshot came of it')
+          return resources.stop(qemu).then(() => undefined)
+        }))
+      if (cloned) return cloned
+      await snapshots.check(spec.template, kept)
+      const again = shape ? await resources.surround(qemu, spec, spec.network) : around
       await copySparsely(disk, qemu.disk)
-      return startFromState(qemu, spec, state, around)
+      return startFromState(qemu, spec, state, again)
     })
   }
 
@@ -204,6 +246,8 @@ export function createMachineStarter(options: MachineStarterOptions) {
     await sessions.drop(qemu.id)
     await resources.remove(qemu)
   }
+
+  const isCatalog = (template: string) => sandboxTemplates.some(({ name }) => name === template)
 
   const pool = createPool({
     ...{ clock, log, most: options.pool.most, remove: discard },
@@ -216,7 +260,7 @@ export function createMachineStarter(options: MachineStarterOptions) {
       try {
         const nobody = { hostname: 'waiting', machineId: machine.qemu.id, env: {} }
         await renew(await sessions.get(machine.qemu), clock.now(), nobody)
-        await prime(await sessions.get(machine.qemu), templateOf(template))
+        if (isCatalog(template)) await prime(await sessions.get(machine.qemu), templateOf(template))
         await withMonitor(machine.qemu.monitor, ({ execute }) => execute('stop'))
         return machine
       } catch (error) {
@@ -241,8 +285,6 @@ export function createMachineStarter(options: MachineStarterOptions) {
     }
   }
 
-  const isCatalog = (template: string) => sandboxTemplates.some(({ name }) => name === template)
-
   return {
     begin,
     discard,
@@ -250,10 +292,35 @@ export function createMachineStarter(options: MachineStarterOptions) {
     slots,
 
     /** As its template says, by the quickest way that there is. */
-    fromTemplate: async (spec: SandboxSpec) =>
-      isCatalog(spec.template)
-        ? ((await takeFromPool(spec)) ?? (await beginFromTemplate(spec.template, spec, spec.network)))
-        : beginFromSnapshot(spec),
+    async fromTemplate(spec: SandboxSpec) {
+      const isReady = isCatalog(spec.template) || warm.has(spec.template)
+      const waiting = isReady ? await takeFromPool(spec) : undefined
+      if (waiting) return waiting
+      return isCatalog(spec.template)
+        ? beginFromTemplate(spec.template, spec, spec.network)
+        : beginFromSnapshot(spec)
+    },
+
+    /** Builds the saved machine that sandboxes of a snapshot begin as, unless there is one, or no room for one. */
+    async keepWarm(snapshotId: string): Promise<void> {
+      const kept = await snapshots.find(snapshotId)
+      if (!kept) throw new SandboxError('template_unknown', `There is no snapshot ${snapshotId}`)
+      if (!canBeCloned(kept)) return
+      if ((await (options.pool.roomMb?.() ?? Number.POSITIVE_INFINITY)) < 2 * kept.size.memoryMb) return
+      const shape = { ...kept.size, vcpus: Math.ceil(kept.size.vcpus), image: { name: snapshotId }, kept }
+      await warmTemplates.keep(shape)
+      // It may have been removed meanwhile.
+      if (await snapshots.find(snapshotId)) warm.set(snapshotId, shape)
+      else await warmTemplates.remove(shape)
+    },
+
+    /** Nothing begins as a snapshot any more: what waits as one is removed. */
+    async forget(snapshotId: string): Promise<void> {
+      const shape = warm.get(snapshotId)
+      warm.delete(snapshotId)
+      await pool.forget((key) => kindOf(key).template === snapshotId)
+      if (shape) await warmTemplates.remove(shape)
+    },
 
     keepTemplate: async (template: string, size: SandboxSize) =>
       templates.keep(await shapeOf(template, size)),

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
@@ -25,7 +26,7 @@ with zipfile.ZipFile(f'{sys.argv[1]}/{name}', 'w') as wheel:
 open(f'{sys.argv[1]}/index.html', 'w').write(f'<!DOCTYPE html><a href="{name}">{name}</a>')
 `
 
-/** Serves a package index of Python and a registry of npm beyond the host. @returns what ends it */
+/** Serves a package index of Python, a registry of npm and a repository of Debian beyond the host. @returns what ends it */
 export async function servePackages(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'coinrack-packages-'))
   const python = join(folder, 'simple', 'probe-py')
@@ -46,12 +47,41 @@ export async function servePackages(): Promise<() => Promise<void>> {
     join(registry, 'probe-js'),
     JSON.stringify({ name: 'probe-js', 'dist-tags': { latest: '1.0.0' }, versions }),
   )
+  await makeDebianRepository(folder)
   const end = await serveFolder(folder, PORT)
   return async () => {
     await end()
     await rm(folder, { recursive: true })
   }
 }
+
+/** A repository without folders of its own (sources.list(5)), with one package. */
+async function makeDebianRepository(folder: string): Promise<void> {
+  const tree = join(folder, 'tree')
+  const repository = join(folder, 'debian')
+  for (const each of [join(tree, 'DEBIAN'), join(tree, 'usr/bin'), repository])
+    await mkdir(each, { recursive: true })
+  const control = `Package: probe-deb
+Version: 1.0
+Architecture: all
+Maintainer: Test <test@${INDEX_NAME}>
+Description: A program that says one word
+`
+  await writeFile(join(tree, 'DEBIAN/control'), control)
+  await writeFile(join(tree, 'usr/bin/probe-deb'), `#!/bin/sh\necho ${WORD}\n`, { mode: 0o755 })
+  const file = join(repository, 'probe-deb_1.0_all.deb')
+  await runCommand('dpkg-deb', ['--root-owner-group', '-Zgzip', '--build', tree, file])
+  const content = await readFile(file)
+  const sum = createHash('sha256').update(content).digest('hex')
+  await writeFile(
+    join(repository, 'Packages'),
+    `${control}Filename: ./probe-deb_1.0_all.deb\nSize: ${content.length}\nSHA256: ${sum}\n`,
+  )
+}
+
+/** The repository takes the place of Debian's own. Nobody has signed it. */
+const USE_REPOSITORY = `sudo rm /etc/apt/sources.list.d/debian.sources &&
+  echo 'deb [trusted=yes] http://${INDEX_NAME}:${PORT}/debian ./' | sudo tee /etc/apt/sources.list.d/probe.list`
 
 const env = {
   PIP_INDEX_URL: `http://${INDEX_NAME}:${PORT}/simple/`,
@@ -84,4 +114,7 @@ export async function expectPackagesToWork(channel: SandboxChannel, id: string):
   await command('pip install probe-py && npm install --global probe-js', 'root')
   const paths = await command('probe-py; probe-js; echo $(command -v probe-py probe-js)', 'root')
   expect(paths).toBe('/usr/local/bin/probe-py /usr/local/bin/probe-js')
+
+  await command(`${USE_REPOSITORY} && sudo apt-get update && sudo apt-get install -y probe-deb`)
+  expect(await command('probe-deb')).toBe(WORD)
 }

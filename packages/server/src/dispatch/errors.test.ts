@@ -341,6 +341,7 @@ describe('what is not there', () => {
     snapshot: 'list_sandbox_snapshots',
     refund: 'list_refunds',
     approval: 'list_approvals',
+    template: 'list_sandbox_templates',
   }
 
   test('error: every tool leads to the list of what it is about', async () => {

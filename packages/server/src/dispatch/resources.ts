@@ -26,6 +26,8 @@ export interface ResourceRows {
   snapshot: { account_id: string }
   refund: { account_id: string }
   approval: { account_id: string }
+  /** A template of a customer for sandboxes. */
+  template: { account_id: string }
 }
 
 /** `caller` is the row of who asks, and `$2` the moment; see `account/authenticate.ts`. */
@@ -50,7 +52,8 @@ const selects: Record<Resource, string> = {
   sandbox: `${SANDBOX_USE} where id = $3`,
   refund: 'select account_id from refund where id = $3',
   approval: 'select account_id from approval where id = $3',
-  snapshot: `select account_id from sandbox_snapshot where id = $3 and status <> 'deleted'`,
+  snapshot: `select account_id from sandbox_snapshot where id = $3 and status <> 'deleted' and purpose = 'customer'`,
+  template: 'select account_id from sandbox_template where id = $3 and deleted_at is null',
 }
 
 /** Where the identifiers of a resource stand that the caller has. Work on a VPS is in no list: its VPS is. */
@@ -68,6 +71,7 @@ export const listOf: Record<Resource, NextStep[]> = {
   refund: [{ tool: 'list_refunds', why: 'See your refunds' }],
   approval: [{ tool: 'list_approvals', why: 'See what was asked for' }],
   snapshot: [{ tool: 'list_sandbox_snapshots', why: 'See the snapshots of your sandboxes' }],
+  template: [{ tool: 'list_sandbox_templates', why: 'See your templates for sandboxes' }],
 }
 
 /** How to read a resource. Undefined for an identifier of the wrong form: nothing has it. */

@@ -92,6 +92,7 @@ const nextSteps: Partial<Record<ErrorCode, NextStep[]>> = {
   os_not_supported: [{ tool: 'list_plans', why: 'See the OS images of each plan' }],
   price_above_maximum: [{ tool: 'list_plans', why: 'See the prices' }],
   unknown_template: [
+    { tool: 'list_sandbox_templates', why: 'See your templates, and their tariffs' },
     { tool: 'list_sandbox_snapshots', why: 'See the snapshots that are ready, and their tariffs' },
   ],
   unknown_language: [
@@ -115,6 +116,8 @@ const nextSteps: Partial<Record<ErrorCode, NextStep[]>> = {
   ticket_limit: [{ tool: 'list_tickets', why: 'See which ticket can be closed' }],
   webhook_limit: [{ tool: 'list_webhooks', why: 'See which webhook can be deleted' }],
   sandbox_snapshot_limit: [{ tool: 'list_sandbox_snapshots', why: 'See which snapshot can be deleted' }],
+  template_exists: [{ tool: 'list_sandbox_templates', why: 'See your templates' }],
+  template_limit: [{ tool: 'list_sandbox_templates', why: 'See which template can be deleted' }],
   review_exists: [{ tool: 'list_reviews', why: 'See the reviews that are shown' }],
   review_needs_order: [{ tool: 'list_plans', why: 'See what can be ordered' }],
   no_own_address: [{ tool: 'list_plans', why: 'See the plans whose network is dedicated' }],

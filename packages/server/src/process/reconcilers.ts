@@ -30,6 +30,10 @@ import { createImageSupply } from '../sandboxes/copies/supply-images.ts'
 import { SANDBOX_STARTS } from '../sandboxes/life/hold-first-minute.ts'
 import { createSandboxReconciler } from '../sandboxes/life/reconcile-sandboxes.ts'
 import { createSandboxMeter } from '../sandboxes/meter/meter-sandboxes.ts'
+import { BUILD_BEGINS } from '../sandboxes/templates/begin-build.ts'
+import { forgetOldBuilds } from '../sandboxes/templates/build-store.ts'
+import { forgetUploads } from '../sandboxes/templates/context-store.ts'
+import { createTemplateBuilder } from '../sandboxes/templates/reconcile-builds.ts'
 import { billVps } from '../vps/billing/bill-vps.ts'
 import { forgetRenewers } from '../vps/billing/billing-store.ts'
 import { forgetOldLinks } from '../vps/console/console-links.ts'
@@ -128,6 +132,7 @@ export function tendMachines(services: Services): () => Promise<void> {
   const tended = hosts.map(({ id }) => id)
   const vps = tendVps(services, hosts, () => tended)
   const sandboxes = services.config.sandboxes ? createSandboxReconciler(services) : undefined
+  const templates = services.config.sandboxes ? createTemplateBuilder(services) : undefined
   const end = run(services, [
     ...vps.loops,
     {
@@ -136,7 +141,7 @@ export function tendMachines(services: Services): () => Promise<void> {
       pass: createRdnsReconciler(services).pass,
       topic: RECONCILE_RDNS,
     },
-    ...(sandboxes
+    ...(sandboxes && templates
       ? [
           {
             what: 'Tending the sandboxes',
@@ -153,6 +158,13 @@ export function tendMachines(services: Services): () => Promise<void> {
             topic: SANDBOX_STARTS,
           },
           {
+            what: 'Building templates',
+            everyMs: SANDBOXES_MS,
+            idleMs: IDLE_MS,
+            pass: templates.pass,
+            topic: BUILD_BEGINS,
+          },
+          {
             what: 'Giving images to sandbox hosts',
             everyMs: COPIES_MS,
             pass: createImageSupply(services).pass,
@@ -167,7 +179,7 @@ export function tendMachines(services: Services): () => Promise<void> {
   ])
   return async () => {
     await end()
-    await Promise.all([vps.end(), sandboxes?.idle()])
+    await Promise.all([vps.end(), sandboxes?.idle(), templates?.end()])
   }
 }
 
@@ -288,6 +300,8 @@ function run(services: Services, loops: Loop[]): () => Promise<void> {
 
 /** How long what ended without an effect is still shown. */
 const KEPT_MS = 30 * 86_400_000
+/** And how long what nobody can ask for any more. */
+const UNUSED_MS = 86_400_000
 
 /** Takes no input; safe to run at any time, also twice at once. One thing that cannot be forgotten holds up no other. */
 export async function forgetWhatIsOld(services: Services): Promise<PassReport> {
@@ -310,6 +324,8 @@ export async function forgetWhatIsOld(services: Services): Promise<PassReport> {
     () => forgetApprovals(db, before),
     () => forgetOldStates(db, now),
     () => forgetEndedTokens(db, before),
+    () => forgetUploads(db, new Date(now.getTime() - UNUSED_MS)),
+    () => forgetOldBuilds(db, new Date(now.getTime() - UNUSED_MS)),
   ]
   let failed = 0
   for (const each of forget) {

@@ -9,6 +9,7 @@ import { LOCAL_HOST, type MachineHost } from '../platform/machine-host.ts'
 import type { Services } from '../platform/services.ts'
 import { createSandboxReconciler } from '../sandboxes/life/reconcile-sandboxes.ts'
 import { createSandboxMeter } from '../sandboxes/meter/meter-sandboxes.ts'
+import { createTemplateBuilder } from '../sandboxes/templates/reconcile-builds.ts'
 import { createVpsReconciler } from '../vps/machine/reconcile-vps.ts'
 import { createRdnsReconciler } from '../vps/network/rdns/reconcile-rdns.ts'
 import { createSnapshotReconciler } from '../vps/snapshot/reconcile-snapshots.ts'
@@ -77,6 +78,8 @@ export interface TestService extends TestWorld {
   settle(): Promise<void>
   /** Settles what runs, and makes of sandboxes what is wanted. */
   reconcileSandboxes(): Promise<void>
+  /** Builds the templates that are wanted, as far as it goes. */
+  buildTemplates(): Promise<void>
 }
 
 /**
@@ -97,6 +100,7 @@ export async function startTestService(
   const reconcilers = [createVpsReconciler(services), createSnapshotReconciler(services)]
   const sandboxReconciler = services.sandboxes && createSandboxReconciler(services)
   const meter = services.sandboxes && createSandboxMeter(services)
+  const templateBuilder = createTemplateBuilder(services)
   const rdnsReconciler = createRdnsReconciler(services)
 
   const postNow: TestService['post'] = async (accountId, postings) => {
@@ -190,7 +194,16 @@ export async function startTestService(
         await sandboxReconciler!.idle()
       }
     },
+    async buildTemplates() {
+      for (let pass = 0; pass < 3; pass++) {
+        await templateBuilder.pass()
+        await templateBuilder.idle()
+        await sandboxReconciler!.pass()
+        await sandboxReconciler!.idle()
+      }
+    },
     async close() {
+      await templateBuilder.end()
       await world.channel.close()
       await app.close()
       await world.close()

@@ -192,7 +192,14 @@ export function sandboxRuntimeSuite(name: string, make: () => Promise<RuntimeUnd
       expect(await codeOf(runtime.ensure(newSpec({ template: snapshotId, memoryMb: 1024 })))).toBe(
         'spec_invalid',
       )
+      await runtime.keepWarm(snapshotId)
+      await runtime.keepWarm(snapshotId)
+      const warm = newSpec({ template: snapshotId, env: { GREETING: 'warm' } })
+      await runtime.ensure(warm)
+      expect(await run(warm.id, 'cat ~/kept; echo "$GREETING"')).toBe('kept\nwarm')
+      await runtime.destroy(warm.id)
       await runtime.removeSnapshot(snapshotId)
+      expect(await codeOf(runtime.keepWarm(snapshotId))).toBe('template_unknown')
       expect(await runtime.snapshots()).toEqual([])
       expect(await subject.traces(snapshotId)).toEqual([])
       expect(await run(other.id, 'cat ~/kept')).toBe('kept')

@@ -16,7 +16,7 @@ MESSAGE_BYTES = 256 * 1024
 class PythonParent:
     def __init__(self, loop, code):
         """Returns when the code has run."""
-        user = spawn.find_user("user")
+        user = spawn.system_user("user")
         self.line, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         empty = os.open("/dev/null", os.O_RDWR)
         its_end = [empty, empty, empty, its.detach()]

@@ -1,4 +1,6 @@
 """Starts programs as a user, each with all that it will start in a control group of its own."""
+import collections
+import json
 import os
 import pwd
 import resource
@@ -8,15 +10,74 @@ from link import Refused
 
 GROUPS = "/sys/fs/cgroup/programs"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+DEFAULTS = "/etc/coinrack/defaults.json"
+"""Of programs that are not told another: `user`, `cwd`, and `root`, the folder that is the root of their file system."""
 environment = {}
 """Of the sandbox; every program gets it."""
 
+User = collections.namedtuple("User", "pw_name pw_uid pw_gid pw_dir pw_shell root groups")
+"""As in pwd, with its groups, and the folder that is the root of its programs; None: that of the system."""
+
+
+def defaults():
+    try:
+        with open(DEFAULTS, encoding="utf-8") as file:
+            found = json.load(file)
+        return {name: value for name, value in found.items() if name in ("user", "cwd", "root") and isinstance(value, str)}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
 
 def find_user(name):
+    """The user of a program that is told this one, or none."""
+    said = defaults()
+    name, root = name or said.get("user") or "user", said.get("root")
+    return find_in(root, name) if root else system_user(name)
+
+
+def system_user(name):
+    """The user of the sandbox's own system, where interpreters run."""
     try:
-        return pwd.getpwnam(name or "user")
-    except (KeyError, ValueError):
+        found = pwd.getpwuid(int(name)) if name.isdecimal() else pwd.getpwnam(name)
+    except (KeyError, ValueError, OverflowError):
         raise Refused("spec_invalid", f"there is no user {name}") from None
+    groups = os.getgrouplist(found.pw_name, found.pw_gid)
+    return User(found.pw_name, found.pw_uid, found.pw_gid, found.pw_dir, found.pw_shell, None, groups)
+
+
+def find_in(root, name):
+    """The same by the files of another system, which may be as broken as their owner likes. A number needs no entry there."""
+    fields = next((line for line in lines_of(f"{root}/etc/passwd", 7) if name in (line[0], line[2])), None)
+    if not fields and not name.isdecimal():
+        raise Refused("spec_invalid", f"there is no user {name}")
+    name, _, uid, gid, _, home, shell = fields or [name, "", name, "0", "", "/", "/bin/sh"]
+    try:
+        uid, gid = int(uid), int(gid)
+        groups = {int(line[2]) for line in lines_of(f"{root}/etc/group", 4) if name in line[3].split(",")}
+    except ValueError:
+        raise Refused("spec_invalid", f"the user {name} is broken") from None
+    home = home if home.startswith("/") and os.path.isdir(root + home) else "/"
+    return User(name, uid, gid, home, shell or "/bin/sh", root, sorted(groups | {gid}))
+
+
+def lines_of(path, count):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(1024 * 1024).splitlines()
+    except OSError:
+        return []
+    fields = [line.split(":") for line in lines]
+    return [each for each in fields if len(each) == count]
+
+
+def cwd_of(user):
+    """Where a program of the user begins that is told no other folder."""
+    return defaults().get("cwd") or user.pw_dir
+
+
+def shell_of(user):
+    bash = "/bin/bash"
+    return bash if not user.root or os.path.lexists(user.root + bash) else "/bin/sh"
 
 
 def env_of(user, extra=None):
@@ -32,7 +93,9 @@ def become(user, group=None):
         with open(f"{GROUPS}/{group}/cgroup.procs", "w", encoding="ascii") as file:
             file.write("0")
     os.nice(10)
-    os.setgroups(os.getgrouplist(user.pw_name, user.pw_gid))
+    if user.root:
+        os.chroot(user.root)
+    os.setgroups(user.groups)
     os.setgid(user.pw_gid)
     os.setuid(user.pw_uid)
     os.umask(0o022)

@@ -18,9 +18,14 @@ MESSAGE_BYTES = 4 * 1024 * 1024
 def users_now():
     """Tells what who the user is, and in which groups, was read from; None when somebody removed it."""
     try:
-        return [os.stat(path).st_mtime_ns for path in ("/etc/passwd", "/etc/group")]
+        known = [os.stat(path).st_mtime_ns for path in ("/etc/passwd", "/etc/group")]
+        return [*known, spawn.defaults(), root_of(spawn.defaults())]
     except OSError:
         return None
+
+
+def root_of(said):
+    return said.get("root") and [os.stat(said["root"] + path).st_mtime_ns for path in ("/etc/passwd", "/etc/group")]
 
 
 class Starters:

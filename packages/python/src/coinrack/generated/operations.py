@@ -341,10 +341,6 @@ FORK_SANDBOX: Operation[types.PaidSandbox] = Operation(
     "fork_sandbox", "POST", "/api/v1/eqvps/sandboxes/{sandbox_id}/fork", types.PaidSandbox, in_path=("sandbox_id",)
 )
 
-GET_SANDBOX_METRICS: Operation[types.GetSandboxMetricsResult] = Operation(
-    "get_sandbox_metrics", "GET", "/api/v1/eqvps/sandboxes/{sandbox_id}/metrics", types.GetSandboxMetricsResult, is_repeatable=True, in_path=("sandbox_id",)
-)
-
 CREATE_SANDBOX_SNAPSHOT: Operation[types.CreateSandboxSnapshotResult] = Operation(
     "create_sandbox_snapshot", "POST", "/api/v1/eqvps/sandboxes/{sandbox_id}/snapshots", types.CreateSandboxSnapshotResult, in_path=("sandbox_id",)
 )
@@ -355,6 +351,10 @@ LIST_SANDBOX_SNAPSHOTS: Operation[types.SandboxSnapshot] = Operation(
 
 DELETE_SANDBOX_SNAPSHOT: Operation[types.DeleteSandboxSnapshotResult] = Operation(
     "delete_sandbox_snapshot", "DELETE", "/api/v1/eqvps/sandbox-snapshots/{snapshot_id}", types.DeleteSandboxSnapshotResult, is_repeatable=True, in_path=("snapshot_id",)
+)
+
+GET_SANDBOX_METRICS: Operation[types.GetSandboxMetricsResult] = Operation(
+    "get_sandbox_metrics", "GET", "/api/v1/eqvps/sandboxes/{sandbox_id}/metrics", types.GetSandboxMetricsResult, is_repeatable=True, in_path=("sandbox_id",)
 )
 
 BUY_SANDBOX: Operation[types.BuySandboxResult] = Operation(
@@ -371,6 +371,22 @@ RUN_CODE: Operation[types.RunCodeResult] = Operation(
 
 EXEC_COMMAND: Operation[types.ExecCommandResult] = Operation(
     "exec_command", "POST", "/api/v1/eqvps/sandboxes/{sandbox_id}/exec", types.ExecCommandResult, in_path=("sandbox_id",)
+)
+
+CREATE_CONTEXT: Operation[types.CreateContextResult] = Operation(
+    "create_context", "POST", "/api/v1/eqvps/sandboxes/{sandbox_id}/contexts", types.CreateContextResult, is_repeatable=True, in_path=("sandbox_id",)
+)
+
+LIST_CONTEXTS: Operation[types.Context] = Operation(
+    "list_contexts", "GET", "/api/v1/eqvps/sandboxes/{sandbox_id}/contexts", types.Context, is_repeatable=True, in_path=("sandbox_id",)
+)
+
+RESTART_CONTEXT: Operation[types.RestartContextResult] = Operation(
+    "restart_context", "POST", "/api/v1/eqvps/sandboxes/{sandbox_id}/contexts/{context}/restart", types.RestartContextResult, is_repeatable=True, in_path=("sandbox_id", "context",)
+)
+
+DELETE_CONTEXT: Operation[types.RestartContextResult] = Operation(
+    "delete_context", "DELETE", "/api/v1/eqvps/sandboxes/{sandbox_id}/contexts/{context}", types.RestartContextResult, is_repeatable=True, in_path=("sandbox_id", "context",)
 )
 
 LIST_TASKS: Operation[types.Task] = Operation(
@@ -401,6 +417,18 @@ LIST_FILES: Operation[types.File] = Operation(
     "list_files", "GET", "/api/v1/eqvps/sandboxes/{sandbox_id}/files/list", types.File, is_repeatable=True, in_path=("sandbox_id",)
 )
 
+MAKE_FOLDER: Operation[types.MakeFolderResult] = Operation(
+    "make_folder", "PUT", "/api/v1/eqvps/sandboxes/{sandbox_id}/folders", types.MakeFolderResult, is_repeatable=True, in_path=("sandbox_id",), in_query=("path",)
+)
+
+MOVE_FILE: Operation[types.MoveFileResult] = Operation(
+    "move_file", "POST", "/api/v1/eqvps/sandboxes/{sandbox_id}/files/move", types.MoveFileResult, in_path=("sandbox_id",)
+)
+
+WATCH_FOLDER: Operation[types.WatchFolderResult] = Operation(
+    "watch_folder", "GET", "/api/v1/eqvps/sandboxes/{sandbox_id}/folders/changes", types.WatchFolderResult, is_repeatable=True, in_path=("sandbox_id",)
+)
+
 DELETE_FILE: Operation[types.DeleteFileResult] = Operation(
     "delete_file", "DELETE", "/api/v1/eqvps/sandboxes/{sandbox_id}/files", types.DeleteFileResult, is_repeatable=True, in_path=("sandbox_id",), in_query=("path",)
 )
@@ -417,12 +445,44 @@ EXPOSE_PORT: Operation[types.ExposedPort] = Operation(
     "expose_port", "POST", "/api/v1/eqvps/sandboxes/{sandbox_id}/ports/{port}", types.ExposedPort, is_repeatable=True, in_path=("sandbox_id", "port",)
 )
 
+EXPOSE_ALL_PORTS: Operation[types.ExposeAllPortsResult] = Operation(
+    "expose_all_ports", "PUT", "/api/v1/eqvps/sandboxes/{sandbox_id}/ports", types.ExposeAllPortsResult, is_repeatable=True, in_path=("sandbox_id",)
+)
+
 LIST_EXPOSED_PORTS: Operation[types.ExposedPort] = Operation(
     "list_exposed_ports", "GET", "/api/v1/eqvps/sandboxes/{sandbox_id}/ports", types.ExposedPort, is_repeatable=True, in_path=("sandbox_id",)
 )
 
 UNEXPOSE_PORT: Operation[types.UnexposePortResult] = Operation(
     "unexpose_port", "DELETE", "/api/v1/eqvps/sandboxes/{sandbox_id}/ports/{port}", types.UnexposePortResult, is_repeatable=True, in_path=("sandbox_id", "port",)
+)
+
+CREATE_SANDBOX_TEMPLATE: Operation[types.CreateSandboxTemplateResult] = Operation(
+    "create_sandbox_template", "POST", "/api/v1/eqvps/sandbox-templates", types.CreateSandboxTemplateResult
+)
+
+LIST_SANDBOX_TEMPLATES: Operation[types.CreateSandboxTemplateResultTemplate] = Operation(
+    "list_sandbox_templates", "GET", "/api/v1/eqvps/sandbox-templates", types.CreateSandboxTemplateResultTemplate, is_repeatable=True
+)
+
+GET_SANDBOX_TEMPLATE: Operation[types.CreateSandboxTemplateResultTemplate] = Operation(
+    "get_sandbox_template", "GET", "/api/v1/eqvps/sandbox-templates/{template_id}", types.CreateSandboxTemplateResultTemplate, is_repeatable=True, in_path=("template_id",)
+)
+
+GET_SANDBOX_TEMPLATE_LOG: Operation[types.GetSandboxTemplateLogResult] = Operation(
+    "get_sandbox_template_log", "GET", "/api/v1/eqvps/sandbox-templates/{template_id}/log", types.GetSandboxTemplateLogResult, is_repeatable=True, in_path=("template_id",)
+)
+
+BUILD_SANDBOX_TEMPLATE: Operation[types.CreateSandboxTemplateResult] = Operation(
+    "build_sandbox_template", "POST", "/api/v1/eqvps/sandbox-templates/{template_id}/build", types.CreateSandboxTemplateResult, in_path=("template_id",)
+)
+
+GET_SANDBOX_TEMPLATE_UPLOAD_URL: Operation[types.GetSandboxTemplateUploadUrlResult] = Operation(
+    "get_sandbox_template_upload_url", "POST", "/api/v1/eqvps/sandbox-templates/{template_id}/upload-url", types.GetSandboxTemplateUploadUrlResult, is_repeatable=True, in_path=("template_id",)
+)
+
+DELETE_SANDBOX_TEMPLATE: Operation[types.DeleteSandboxTemplateResult] = Operation(
+    "delete_sandbox_template", "DELETE", "/api/v1/eqvps/sandbox-templates/{template_id}", types.DeleteSandboxTemplateResult, is_repeatable=True, in_path=("template_id",)
 )
 
 LIST_EVENTS: Operation[types.Event] = Operation(

@@ -86,12 +86,13 @@ class Operations(Caller):
         """Lists tokens with their budgets and what each has spent, newest first. A token from a login sees all tokens of the account; a child token sees itself and those below it. With ended=true revoked and expired ones are included."""
         return self._list(operations.LIST_TOKENS, {"limit": given(limit), "cursor": given(cursor), "ended": given(ended)})
 
-    def create_token(self, *, name: str | None = None, scopes: list[types.TokenScope] | None = None, expires_in_days: int | None = None, budget: types.CreateTokenBudget | None = None, idempotency_key: str | None = None) -> types.CreateTokenResult:
+    def create_token(self, *, name: str | None = None, scopes: list[types.TokenScope] | None = None, expires_in_days: int | None = None, budget: types.CreateTokenBudget | None = None, format: types.CreateTokenFormat | None = None, idempotency_key: str | None = None) -> types.CreateTokenResult:
         """Creates a token for another agent or program, with at most the rights of this one and a budget if you give one. Without scopes or expires_in_days it has those of this token. It ends when this token is revoked. A charge over its budget answers 403 budget_exceeded; one over approve_above answers 403 approval_needed until the owner of the account approves it on a page.
 
         :param budget: USD and counts, for the token and all below it; what is left out has no cap
+        :param format: e2b: a text that E2B's packages take as their API key, with the scope sandbox unless you give others
         """
-        return self._call(operations.CREATE_TOKEN, {"name": given(name), "scopes": given(scopes), "expires_in_days": given(expires_in_days), "budget": given(budget)}, idempotency_key)
+        return self._call(operations.CREATE_TOKEN, {"name": given(name), "scopes": given(scopes), "expires_in_days": given(expires_in_days), "budget": given(budget), "format": given(format)}, idempotency_key)
 
     def update_token(self, *, token_id: str, name: str | None | NotGiven = NOT_GIVEN, budget: types.CreateTokenBudget | None | NotGiven = NOT_GIVEN, idempotency_key: str | None = None) -> types.UpdateTokenResult:
         """Renames a token below this one or replaces its budget. A budget of null removes it. A token cannot change its own budget, but one above it can.
@@ -518,17 +519,17 @@ class Operations(Caller):
     def create_sandbox(self, *, tariff: types.SandboxTariff | None = None, template: str | None = None, mode: types.SandboxMode | None = None, timeout: int | None = None, idle_timeout: int | None = None, env: dict[str, str] | None = None, metadata: dict[str, str] | None = None, network: types.SandboxNetwork | None = None, idempotency_key: str | None = None) -> types.PaidSandbox:
         """Starts an isolated Linux micro-VM for Python, Node.js and shell, running when this answers, paid by the second from the balance. The tariffs in vCPU/GB/USD an hour: micro 0.25/0.5/0.0165, small 0.5/1/0.033, standard 1/2/0.066, plus 2/4/0.132, pro 4/8/0.264, max 8/16/0.528. It ends (persistent: pauses) after timeout seconds, after idle_timeout seconds without use, or when the balance ends.
 
-        :param tariff: Default: micro, or that of the snapshot
-        :param template: base, code-interpreter, or the id of a snapshot
+        :param tariff: Default: micro, or that of the template
+        :param template: base, code-interpreter, a template of yours, or the id of a snapshot
         :param timeout: Seconds
         :param idle_timeout: Seconds; 0: never
         :param network: Default: the internet, if hosts have networks
         """
         return self._call(operations.CREATE_SANDBOX, {"tariff": given(tariff), "template": given(template), "mode": given(mode), "timeout": given(timeout), "idle_timeout": given(idle_timeout), "env": given(env), "metadata": given(metadata), "network": given(network)}, idempotency_key)
 
-    def list_sandboxes(self, *, limit: int | None = None, cursor: str | None = None, state: types.SandboxState | None = None) -> Listing[types.Sandbox]:
-        """Lists the sandboxes that are not over, or those in one state, newest first."""
-        return self._list(operations.LIST_SANDBOXES, {"limit": given(limit), "cursor": given(cursor), "state": given(state)})
+    def list_sandboxes(self, *, limit: int | None = None, cursor: str | None = None, state: types.SandboxState | None = None, metadata: str | None = None) -> Listing[types.Sandbox]:
+        """Lists sandboxes that are not over, or are in one state, newest first."""
+        return self._list(operations.LIST_SANDBOXES, {"limit": given(limit), "cursor": given(cursor), "state": given(state), "metadata": given(metadata)})
 
     def get_sandbox(self, *, sandbox_id: str, wait: types.GetSandboxWait | None = None, timeout: int | None = None) -> types.Sandbox:
         """Shows a sandbox with what it has cost so far. With wait the answer comes when it is in that state, or over, or after timeout seconds.
@@ -585,13 +586,6 @@ class Operations(Caller):
         """
         return self._call(operations.FORK_SANDBOX, {"sandbox_id": sandbox_id, "timeout": given(timeout), "metadata": given(metadata)}, idempotency_key)
 
-    def get_sandbox_metrics(self, *, sandbox_id: str) -> types.GetSandboxMetricsResult:
-        """Shows the processor time, memory, disk and processes of a sandbox, as its own system measures them.
-
-        :param sandbox_id: Identifier: sbx...
-        """
-        return self._call(operations.GET_SANDBOX_METRICS, {"sandbox_id": sandbox_id})
-
     def create_sandbox_snapshot(self, *, sandbox_id: str, name: str | None = None, idempotency_key: str | None = None) -> types.CreateSandboxSnapshotResult:
         """Keeps memory, files and programs of a sandbox, which runs on. Its id is a template for sandboxes of the same tariff. An account can have 20.
 
@@ -610,11 +604,19 @@ class Operations(Caller):
         """
         return self._call(operations.DELETE_SANDBOX_SNAPSHOT, {"snapshot_id": snapshot_id}, idempotency_key)
 
+    def get_sandbox_metrics(self, *, sandbox_id: str, since: datetime | None = None, until: datetime | None = None) -> types.GetSandboxMetricsResult:
+        """Shows the processor time, memory, disk and processes of a sandbox, as its own system measures them. With since, also what it used from then on, in the last hour at most.
+
+        :param sandbox_id: Identifier: sbx...
+        :param until: Default: now
+        """
+        return self._call(operations.GET_SANDBOX_METRICS, {"sandbox_id": sandbox_id, "since": given(since), "until": given(until)})
+
     def buy_sandbox(self, *, tariff: types.SandboxTariff | None = None, template: str | None = None, mode: types.SandboxMode | None = None, timeout: int | None = None, idle_timeout: int | None = None, env: dict[str, str] | None = None, metadata: dict[str, str] | None = None, network: types.SandboxNetwork | None = None) -> types.BuySandboxResult:
         """Starts a sandbox with one signed payment (x402, EIP-3009), as buy_vps orders a VPS. It takes what create_sandbox takes. The terms cover its timeout, at least 0.01 USD.
 
-        :param tariff: Default: micro, or that of the snapshot
-        :param template: base, code-interpreter, or the id of a snapshot
+        :param tariff: Default: micro, or that of the template
+        :param template: base, code-interpreter, a template of yours, or the id of a snapshot
         :param timeout: Seconds
         :param idle_timeout: Seconds; 0: never
         :param network: Default: the internet, if hosts have networks
@@ -650,6 +652,35 @@ class Operations(Caller):
         :param max_output: Bytes of output to answer; as a tool 31000
         """
         return self._call(operations.EXEC_COMMAND, {"sandbox_id": sandbox_id, "command": command, "cwd": given(cwd), "env": given(env), "user": given(user), "input": given(input), "timeout": given(timeout), "background": given(background), "terminal": given(terminal), "max_output": given(max_output)}, idempotency_key)
+
+    def create_context(self, *, sandbox_id: str, context: str, language: types.CodeLanguage | None = None, cwd: str | None = None, idempotency_key: str | None = None) -> types.CreateContextResult:
+        """Creates an interpreter that keeps what code defines from one run to the next, in a folder of your choice. Code that is run in a new context makes it as well, in the home folder.
+
+        :param sandbox_id: Identifier: sbx...
+        :param cwd: Default: the home folder
+        """
+        return self._call(operations.CREATE_CONTEXT, {"sandbox_id": sandbox_id, "context": context, "language": given(language), "cwd": given(cwd)}, idempotency_key)
+
+    def list_contexts(self, *, sandbox_id: str, limit: int | None = None, cursor: str | None = None) -> Listing[types.Context]:
+        """Lists the contexts that keep what code defines. There is one for each language from the beginning.
+
+        :param sandbox_id: Identifier: sbx...
+        """
+        return self._list(operations.LIST_CONTEXTS, {"sandbox_id": sandbox_id, "limit": given(limit), "cursor": given(cursor)})
+
+    def restart_context(self, *, sandbox_id: str, context: str, idempotency_key: str | None = None) -> types.RestartContextResult:
+        """Ends the code that runs in a context and forgets all that was defined in it. The next code in it begins anew.
+
+        :param sandbox_id: Identifier: sbx...
+        """
+        return self._call(operations.RESTART_CONTEXT, {"sandbox_id": sandbox_id, "context": context}, idempotency_key)
+
+    def delete_context(self, *, sandbox_id: str, context: str, idempotency_key: str | None = None) -> types.RestartContextResult:
+        """Deletes a context with all that was defined in it. One that is not there is no error.
+
+        :param sandbox_id: Identifier: sbx...
+        """
+        return self._call(operations.DELETE_CONTEXT, {"sandbox_id": sandbox_id, "context": context}, idempotency_key)
 
     def list_tasks(self, *, sandbox_id: str, limit: int | None = None, cursor: str | None = None) -> Listing[types.Task]:
         """Lists the tasks that run in the background of a sandbox, and those that ended last.
@@ -708,6 +739,31 @@ class Operations(Caller):
         """
         return self._list(operations.LIST_FILES, {"sandbox_id": sandbox_id, "path": given(path), "depth": given(depth), "limit": given(limit), "cursor": given(cursor)})
 
+    def make_folder(self, *, sandbox_id: str, path: str, idempotency_key: str | None = None) -> types.MakeFolderResult:
+        """Makes a folder in a sandbox, with those on the way to it. One that is there already is no error.
+
+        :param sandbox_id: Identifier: sbx...
+        :param path: Absolute, or relative to /home/user
+        """
+        return self._call(operations.MAKE_FOLDER, {"sandbox_id": sandbox_id, "path": path}, idempotency_key)
+
+    def move_file(self, *, sandbox_id: str, path: str, to: str, idempotency_key: str | None = None) -> types.MoveFileResult:
+        """Renames or moves a file or a folder of a sandbox, and makes the folders on the way. A file that is at the new path is replaced.
+
+        :param sandbox_id: Identifier: sbx...
+        :param path: Absolute, or relative to /home/user
+        :param to: Absolute, or relative to /home/user
+        """
+        return self._call(operations.MOVE_FILE, {"sandbox_id": sandbox_id, "path": path, "to": to}, idempotency_key)
+
+    def watch_folder(self, *, sandbox_id: str, path: str | None = None, recursive: bool | None = None, timeout: int | None = None) -> types.WatchFolderResult:
+        """Shows what changes in a folder of a sandbox from the call on: it answers with the first changes, or with none after timeout seconds. By REST with Accept: text/event-stream each change is streamed until the caller hangs up.
+
+        :param sandbox_id: Identifier: sbx...
+        :param path: Absolute, or relative to /home/user
+        """
+        return self._call(operations.WATCH_FOLDER, {"sandbox_id": sandbox_id, "path": given(path), "recursive": given(recursive), "timeout": given(timeout)})
+
     def delete_file(self, *, sandbox_id: str, path: str, idempotency_key: str | None = None) -> types.DeleteFileResult:
         """Deletes a file of a sandbox, or a folder with all that is in it. A path that is not there is no error.
 
@@ -741,6 +797,13 @@ class Operations(Caller):
         """
         return self._call(operations.EXPOSE_PORT, {"sandbox_id": sandbox_id, "port": port, "access": given(access)}, idempotency_key)
 
+    def expose_all_ports(self, *, sandbox_id: str, access: types.ExposeAllPortsResultAccess | None = None, idempotency_key: str | None = None) -> types.ExposeAllPortsResult:
+        """Gives every port of a sandbox a URL, also those that nothing listens on yet, or takes them away again. A port that was exposed by itself keeps what it was given.
+
+        :param sandbox_id: Identifier: sbx...
+        """
+        return self._call(operations.EXPOSE_ALL_PORTS, {"sandbox_id": sandbox_id, "access": given(access)}, idempotency_key)
+
     def list_exposed_ports(self, *, sandbox_id: str, limit: int | None = None, cursor: str | None = None) -> Listing[types.ExposedPort]:
         """Lists the ports of a sandbox that have a URL, with their URLs and tokens.
 
@@ -754,6 +817,67 @@ class Operations(Caller):
         :param sandbox_id: Identifier: sbx...
         """
         return self._call(operations.UNEXPOSE_PORT, {"sandbox_id": sandbox_id, "port": port}, idempotency_key)
+
+    def create_sandbox_template(self, *, name: str, dockerfile: str | None = None, snapshot_id: str | None = None, image: bool | None = None, files: list[types.CreateSandboxTemplateFile] | None = None, upload: bool | None = None, args: dict[str, str] | None = None, ready: str | None = None, tariff: types.SandboxTariff | None = None, timeout: int | None = None, network: types.SandboxNetwork | None = None, idempotency_key: str | None = None) -> types.CreateSandboxTemplateResult:
+        """Makes a template for sandboxes of your own from a Dockerfile, a snapshot, or an OCI or Docker image archive. A Dockerfile (FROM base, code-interpreter or a template of yours; ARG, RUN, COPY, ENV, WORKDIR, USER, CMD, ENTRYPOINT) is built in a sandbox that is paid as any, and the answer comes when that has begun. Its sandboxes start with CMD running. An account can have 20.
+
+        :param snapshot_id: Identifier: snp_...
+        :param image: From an archive of docker save or skopeo, uploaded next
+        :param files: For COPY
+        :param upload: An archive of files for COPY is uploaded before the build
+        :param args: Values of ARG
+        :param ready: Command that succeeds when CMD is ready; default: it has run for 2 seconds
+        :param tariff: Default: micro, or that of FROM or the snapshot
+        :param timeout: Of a build, in seconds
+        :param network: Of a build; default: the internet
+        """
+        return self._call(operations.CREATE_SANDBOX_TEMPLATE, {"name": name, "dockerfile": given(dockerfile), "snapshot_id": given(snapshot_id), "image": given(image), "files": given(files), "upload": given(upload), "args": given(args), "ready": given(ready), "tariff": given(tariff), "timeout": given(timeout), "network": given(network)}, idempotency_key)
+
+    def list_sandbox_templates(self, *, limit: int | None = None, cursor: str | None = None) -> Listing[types.CreateSandboxTemplateResultTemplate]:
+        """Lists your own templates for sandboxes, newest first."""
+        return self._list(operations.LIST_SANDBOX_TEMPLATES, {"limit": given(limit), "cursor": given(cursor)})
+
+    def get_sandbox_template(self, *, template_id: str, wait: Literal["built"] | None = None, timeout: int | None = None) -> types.CreateSandboxTemplateResultTemplate:
+        """Shows a template for sandboxes and its last build. With wait=built the answer comes when nothing is being built, or after timeout seconds.
+
+        :param template_id: Identifier: tpl_...
+        """
+        return self._call(operations.GET_SANDBOX_TEMPLATE, {"template_id": template_id, "wait": given(wait), "timeout": given(timeout)})
+
+    def get_sandbox_template_log(self, *, template_id: str, after: int | None = None, timeout: float | None = None) -> types.GetSandboxTemplateLogResult:
+        """Reads the log of the last build of a template from after on, and waits up to timeout seconds for more. By REST with Accept: text/event-stream it is followed to its end.
+
+        :param template_id: Identifier: tpl_...
+        :param after: The number of the last line that was read
+        :param timeout: Seconds
+        """
+        return self._call(operations.GET_SANDBOX_TEMPLATE_LOG, {"template_id": template_id, "after": given(after), "timeout": given(timeout)})
+
+    def build_sandbox_template(self, *, template_id: str, dockerfile: str | None = None, args: dict[str, str] | None = None, fresh: bool | None = None, idempotency_key: str | None = None) -> types.CreateSandboxTemplateResult:
+        """Builds a template again in a new sandbox, which is paid as any; instructions whose result is known are taken from the cache. Until it succeeds new sandboxes are made from the build before.
+
+        :param template_id: Identifier: tpl_...
+        :param dockerfile: Default: as before
+        :param args: Default: as before
+        :param fresh: Without the cache
+        """
+        return self._call(operations.BUILD_SANDBOX_TEMPLATE, {"template_id": template_id, "dockerfile": given(dockerfile), "args": given(args), "fresh": given(fresh)}, idempotency_key)
+
+    def get_sandbox_template_upload_url(self, *, template_id: str, folder: str | Literal[""] | None = None, expires_in: int | None = None, idempotency_key: str | None = None) -> types.GetSandboxTemplateUploadUrlResult:
+        """Creates a link to PUT an archive to, without a token: for a Dockerfile tar or tar.gz with the files for COPY, up to 64 MB, before the build; for an image its archive, up to 2 GB, while it is being built. curl -T FILE URL.
+
+        :param template_id: Identifier: tpl_...
+        :param folder: Of the context, in which it is unpacked
+        :param expires_in: Seconds
+        """
+        return self._call(operations.GET_SANDBOX_TEMPLATE_UPLOAD_URL, {"template_id": template_id, "folder": given(folder), "expires_in": given(expires_in)}, idempotency_key)
+
+    def delete_sandbox_template(self, *, template_id: str, idempotency_key: str | None = None) -> types.DeleteSandboxTemplateResult:
+        """Deletes a template for sandboxes. Sandboxes made from it live on, a snapshot that it was made from stays, and a build of it ends.
+
+        :param template_id: Identifier: tpl_...
+        """
+        return self._call(operations.DELETE_SANDBOX_TEMPLATE, {"template_id": template_id}, idempotency_key)
 
     def list_events(self, *, limit: int | None = None, cursor: str | None = None, timeout: int | None = None) -> Listing[types.Event]:
         """Lists what happened to the account (payments, orders, VPS), oldest first. Send the position of your last event as cursor; with timeout the answer waits for the next one (at most 50 s). By REST with Accept: text/event-stream they are streamed, and Last-Event-ID resumes."""

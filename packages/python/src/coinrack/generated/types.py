@@ -783,6 +783,9 @@ class CreateTokenBudget(TypedDict, total=False):
     """A person has to approve what one call costs above per_call, or what a day costs above per_day"""
 
 
+CreateTokenFormat = Literal["coinrack", "e2b"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class UpdateTokenResult:
     details: Token
@@ -1394,17 +1397,6 @@ GetSandboxWait = Literal["running", "paused", "ended"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GetSandboxMetricsResult:
-    cpu_seconds: float
-    vcpus: float
-    memory_used_mb: float
-    memory_total_mb: float
-    disk_used_mb: float
-    disk_total_mb: float
-    processes: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class CreateSandboxSnapshotResult:
     snapshot: SandboxSnapshot
 
@@ -1413,6 +1405,32 @@ class CreateSandboxSnapshotResult:
 class DeleteSandboxSnapshotResult:
     deleted: str
     """Identifier: snp_..."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetSandboxMetricsResultSample:
+    at: datetime
+    cpu_percent: float
+    """Of one processor"""
+    vcpus: float
+    memory_used_mb: float
+    memory_total_mb: float
+    disk_used_mb: float
+    disk_total_mb: float
+    memory_cache_mb: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetSandboxMetricsResult:
+    cpu_seconds: float
+    vcpus: float
+    memory_used_mb: float
+    memory_total_mb: float
+    disk_used_mb: float
+    disk_total_mb: float
+    processes: int
+    samples: list[GetSandboxMetricsResultSample] | None = None
+    """With since: the oldest first"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1564,6 +1582,25 @@ class TerminalSize(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CreateContextResult:
+    context: str
+    language: CodeLanguage
+    cwd: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    id: str
+    language: CodeLanguage
+    cwd: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestartContextResult:
+    context: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Task:
     id: str
     title: str
@@ -1620,6 +1657,34 @@ class File:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MakeFolderResult:
+    path: str
+    created: bool
+    """It was not there before"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveFileResult:
+    path: str
+
+
+WatchFolderResultChangeType = Literal["created", "written", "removed", "renamed", "mode", "overflow"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchFolderResultChange:
+    type: WatchFolderResultChangeType
+    """overflow: there were too many to tell"""
+    path: str
+    """Below the folder"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchFolderResult:
+    changes: list[WatchFolderResultChange]
+
+
+@dataclass(frozen=True, kw_only=True)
 class DeleteFileResult:
     deleted: str
 
@@ -1636,9 +1701,113 @@ class GetUploadUrlResult:
     """As a tool, of a file that is there"""
 
 
+ExposeAllPortsResultAccess = Literal["public", "token", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposeAllPortsResult:
+    access: ExposeAllPortsResultAccess
+    url: str | None
+    """With {port} in the place of the port"""
+    path_url: str | None
+    token: str | None
+    """Send it as X-Preview-Token, or once as ?preview_token="""
+
+
 @dataclass(frozen=True, kw_only=True)
 class UnexposePortResult:
     port: int
+
+
+CreateSandboxTemplateResultTemplateStatus = Literal["waiting", "building", "ready", "failed"]
+
+
+CreateSandboxTemplateResultTemplateSource = Literal["dockerfile", "snapshot", "image"]
+
+
+CreateSandboxTemplateResultTemplateBuildStatus = Literal["running", "succeeded", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateSandboxTemplateResultTemplateBuild:
+    id: str
+    """Identifier: bld_..."""
+    status: CreateSandboxTemplateResultTemplateBuildStatus
+    sandbox_id: str
+    """Where it is built; paid as any"""
+    steps_done: int
+    error: str | None
+    created_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateSandboxTemplateResultTemplate:
+    id: str
+    """Identifier: tpl_..."""
+    name: str
+    """Also the template of new sandboxes"""
+    status: CreateSandboxTemplateResultTemplateStatus
+    """waiting: for an upload, or for a build"""
+    source: CreateSandboxTemplateResultTemplateSource
+    tariff: SandboxTariff
+    """Its sandboxes have the same"""
+    size_mb: int | None
+    build: CreateSandboxTemplateResultTemplateBuild | None
+    """The last one"""
+    created_at: datetime
+    built_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateSandboxTemplateResult:
+    template: CreateSandboxTemplateResultTemplate
+
+
+class _CreateSandboxTemplateFile(TypedDict):
+    path: str
+
+
+class CreateSandboxTemplateFile(_CreateSandboxTemplateFile, total=False):
+    content: str
+    """UTF-8 text"""
+    content_base64: str
+    mode: str
+    """Octal"""
+
+
+GetSandboxTemplateLogResultLineStream = Literal["step", "stdout", "stderr"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetSandboxTemplateLogResultLine:
+    number: int
+    at: datetime
+    stream: GetSandboxTemplateLogResultLineStream
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetSandboxTemplateLogResult:
+    build_id: str | None
+    running: bool
+    lines: list[GetSandboxTemplateLogResultLine]
+    next: int
+    """The number to read on after"""
+    error: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetSandboxTemplateUploadUrlResult:
+    url: str
+    method: Literal["PUT"]
+    expires_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteSandboxTemplateResult:
+    deleted: str
+    """Identifier: tpl_..."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1718,5 +1887,5 @@ class RevokeDelegationResult:
     revoked: Literal[True]
 
 
-ErrorCode = Literal["malformed_json", "payment_malformed", "unauthorized", "wrong_audience", "invalid_credentials", "invalid_wallet_login", "invalid_code", "insufficient_balance", "payment_required", "payment_not_accepted", "payment_signature_invalid", "payment_expired", "payment_not_yet_valid", "payment_nonce_used", "payment_insufficient_funds", "payment_failed", "account_owes", "not_owner", "account_suspended", "scope_missing", "budget_exceeded", "approval_needed", "approval_limit", "proof_too_old", "closed_to_token", "token_not_below", "child_token", "not_found", "unknown_operation", "file_not_found", "method_not_allowed", "request_too_slow", "email_taken", "email_set", "topup_pending", "payment_arrived", "payment_pending", "payment_used", "invoice_closed", "payment_seen", "receipt_not_ready", "refund_open", "refund_repeated", "refund_closed", "service_busy", "renewal_limit", "too_many_ports", "guest_unreachable", "snapshot_busy", "snapshot_limit", "ssh_key_limit", "unpaid_order_limit", "token_limit", "delegation_limit", "ticket_limit", "webhook_limit", "sandbox_not_running", "sandbox_unreachable", "sandbox_damaged", "sandbox_limit", "sandbox_snapshot_limit", "task_ended", "review_exists", "review_needs_order", "idempotency_running", "answer_not_kept", "body_too_large", "unsupported_media_type", "invalid_input", "invalid_email", "reserved_email", "refund_too_much", "refund_other_chain", "refund_signature_invalid", "refund_signature_expired", "refund_to_token", "refund_to_contract", "refund_address_blocked", "unknown_product", "no_own_address", "plan_not_larger", "os_not_supported", "invalid_ssh_key", "invalid_user_data", "quote_invalid", "price_above_maximum", "unknown_template", "unknown_context", "unknown_language", "task_refused", "file_refused", "invalid_invitation", "webhook_url_refused", "topup_by_crypto_only", "payment_method_unavailable", "unknown_chain", "unsupported", "confirmation_required", "idempotency_key_reused", "rate_limited", "internal", "network_unavailable", "link_invalid", "preview_closed", "preview_blocked", "preview_token_missing", "port_refused", "sandboxes_unavailable", "chain_unavailable", "settlement_unavailable", "rdns_unavailable", "mail_unavailable", "overloaded", "capacity", "unavailable", "storage_full"]
+ErrorCode = Literal["malformed_json", "payment_malformed", "unauthorized", "wrong_audience", "invalid_credentials", "invalid_wallet_login", "invalid_code", "insufficient_balance", "payment_required", "payment_not_accepted", "payment_signature_invalid", "payment_expired", "payment_not_yet_valid", "payment_nonce_used", "payment_insufficient_funds", "payment_failed", "account_owes", "not_owner", "account_suspended", "scope_missing", "budget_exceeded", "approval_needed", "approval_limit", "proof_too_old", "closed_to_token", "token_not_below", "child_token", "not_found", "unknown_operation", "file_not_found", "method_not_allowed", "request_too_slow", "email_taken", "email_set", "topup_pending", "payment_arrived", "payment_pending", "payment_used", "invoice_closed", "payment_seen", "receipt_not_ready", "refund_open", "refund_repeated", "refund_closed", "service_busy", "renewal_limit", "too_many_ports", "guest_unreachable", "snapshot_busy", "snapshot_limit", "ssh_key_limit", "unpaid_order_limit", "token_limit", "delegation_limit", "ticket_limit", "webhook_limit", "sandbox_not_running", "sandbox_unreachable", "sandbox_damaged", "sandbox_limit", "sandbox_snapshot_limit", "template_exists", "template_limit", "template_busy", "task_ended", "review_exists", "review_needs_order", "idempotency_running", "answer_not_kept", "body_too_large", "unsupported_media_type", "invalid_input", "invalid_email", "reserved_email", "refund_too_much", "refund_other_chain", "refund_signature_invalid", "refund_signature_expired", "refund_to_token", "refund_to_contract", "refund_address_blocked", "unknown_product", "no_own_address", "plan_not_larger", "os_not_supported", "invalid_ssh_key", "invalid_user_data", "quote_invalid", "price_above_maximum", "unknown_template", "dockerfile_invalid", "unknown_context", "unknown_language", "task_refused", "file_refused", "invalid_invitation", "webhook_url_refused", "topup_by_crypto_only", "payment_method_unavailable", "unknown_chain", "unsupported", "confirmation_required", "idempotency_key_reused", "rate_limited", "internal", "network_unavailable", "link_invalid", "preview_closed", "preview_blocked", "preview_token_missing", "port_refused", "sandboxes_unavailable", "chain_unavailable", "settlement_unavailable", "rdns_unavailable", "mail_unavailable", "overloaded", "capacity", "unavailable", "storage_full"]
 """The codes of refusals."""

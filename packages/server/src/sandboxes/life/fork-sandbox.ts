@@ -22,12 +22,24 @@ export const forkSandbox: Handler<'forkSandbox'> = preparedHandler(
       await takeRoomOn(db, services, host, size)
       return host.id
     }
-    const { tariff, template, mode, vcpus, memory_mb, disk_gb, network, idle_s, price_hourly } = parent
+    const {
+      tariff,
+      template,
+      template_name,
+      mode,
+      vcpus,
+      memory_mb,
+      disk_gb,
+      network,
+      idle_s,
+      price_hourly,
+    } = parent
     const row = await startSandbox(db, services, call, place, {
       id,
       account_id: caller.accountId,
       tariff,
       template,
+      template_name,
       mode,
       vcpus,
       memory_mb,

@@ -20,7 +20,10 @@ export interface SandboxRow {
   account_id: string
   counted_for: string[]
   tariff: TariffName
+  /** What its host makes it from. */
   template: string
+  /** The name that its owner gave that, where it is another. */
+  template_name: string | null
   mode: 'ephemeral' | 'persistent'
   vcpus: number
   memory_mb: number
@@ -60,7 +63,7 @@ export interface SandboxRow {
   approved: bigint
 }
 
-const COLUMNS = `id, host_id, account_id, counted_for, tariff, template, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
+const COLUMNS = `id, host_id, account_id, counted_for, tariff, template, template_name, mode, vcpus, memory_mb, disk_gb, env, metadata, network,
   wanted_network, done_network, parent_id, program_token_id, timeout_s, idle_s, wanted, state, reason, failure, attempts, created_at,
   expires_at, idle_at, ended_at, gone_at, price_hourly, ran_ms, ran_before_ms, run_limit_ms, seen_at, charged, waived, held, approved`
 
@@ -89,7 +92,7 @@ export type NewSandbox = Pick<
   | 'held'
   | 'approved'
 > &
-  Partial<Pick<SandboxRow, 'program_token_id'>>
+  Partial<Pick<SandboxRow, 'program_token_id' | 'template_name'>>
 
 /** How long a paused sandbox is kept before it ends. */
 const KEPT = `interval '30 days'`
@@ -128,15 +131,23 @@ export async function updateSandbox(
   return rows[0]!
 }
 
+interface Wanted {
+  limit: number
+  cursor?: string | undefined
+  state?: string | undefined
+  /** All of it has to be theirs. */
+  metadata?: Record<string, string> | undefined
+}
+
 /** Newest first; without a state those that are not over. */
 export async function sandboxesOf(
   db: Queryable,
   accountId: string,
-  { limit, cursor, state }: { limit: number; cursor?: string | undefined; state?: string | undefined },
+  { limit, cursor, state, metadata = {} }: Wanted,
 ): Promise<SandboxRow[]> {
   const { rows } = await db.query<SandboxRow>(
     `select ${COLUMNS} from sandbox
-     where account_id = $1 and ($3::text is null or id < $3) and case $4::text
+     where account_id = $1 and ($3::text is null or id < $3) and metadata @> $5::jsonb and case $4::text
        when 'pausing' then state in ('starting', 'running') and wanted = 'paused'
        when 'resuming' then state = 'paused' and wanted = 'running'
        when 'ended' then state = 'ended' or state <> 'failed' and wanted = 'ended'
@@ -144,7 +155,7 @@ export async function sandboxesOf(
        else wanted <> 'ended' and state not in ('ended', 'failed') and ($4 is null or state = $4 and (wanted = state or state = 'starting'))
      end
      order by id desc limit $2 + 1`,
-    [accountId, limit, cursor ?? null, state ?? null],
+    [accountId, limit, cursor ?? null, state ?? null, JSON.stringify(metadata)],
   )
   return rows
 }

@@ -17,7 +17,7 @@ export function sandboxView(row: SandboxRow, clock: Clock): View {
     reason: row.reason,
     failure: row.failure,
     tariff: row.tariff,
-    template: row.template,
+    template: row.template_name ?? row.template,
     mode: row.mode,
     vcpus: row.vcpus,
     memory_mb: row.memory_mb,

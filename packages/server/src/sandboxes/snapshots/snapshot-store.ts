@@ -1,6 +1,6 @@
 import type { SandboxArtifact } from '@coinrack/compute/ports/sandbox-artifacts.ts'
 import type { TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
-import { assignments } from '../../database/columns.ts'
+import { assignments, insertion } from '../../database/columns.ts'
 import type { Queryable, Transaction } from '../../database/transaction.ts'
 
 export interface SnapshotRow {
@@ -16,19 +16,20 @@ export interface SnapshotRow {
   /** Where it was taken. */
   host_id: string
   created_at: Date
+  /** Only a customer's own are listed, and counted. */
+  purpose: 'customer' | 'template' | 'layer'
 }
 
-const COLUMNS = `id, account_id, sandbox_id, name, tariff, status, attempts, bytes, created_at,
+const COLUMNS = `id, account_id, sandbox_id, name, tariff, status, attempts, bytes, created_at, purpose,
   coalesce(host_id, (select host_id from sandbox where sandbox.id = sandbox_id)) as host_id`
 
 export async function insertSnapshot(
   tx: Transaction,
-  row: Omit<SnapshotRow, 'status' | 'attempts' | 'bytes'>,
+  row: Omit<SnapshotRow, 'status' | 'attempts' | 'bytes' | 'purpose'> & Partial<Pick<SnapshotRow, 'purpose'>>,
 ): Promise<SnapshotRow> {
   const { rows } = await tx.query<SnapshotRow>(
-    `insert into sandbox_snapshot (id, account_id, sandbox_id, name, tariff, created_at, host_id)
-     values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
-    [row.id, row.account_id, row.sandbox_id, row.name, row.tariff, row.created_at, row.host_id],
+    `insert into sandbox_snapshot ${insertion(row)} returning ${COLUMNS}`,
+    Object.values(row),
   )
   return rows[0]!
 }
@@ -87,7 +88,7 @@ export async function snapshotsOf(
 ): Promise<SnapshotRow[]> {
   const { rows } = await db.query<SnapshotRow>(
     `select ${COLUMNS} from sandbox_snapshot
-     where account_id = $1 and status <> 'deleted' and ($3::text is null or id < $3)
+     where account_id = $1 and status <> 'deleted' and purpose = 'customer' and ($3::text is null or id < $3)
      order by id desc limit $2 + 1`,
     [accountId, limit, cursor ?? null],
   )
@@ -97,7 +98,8 @@ export async function snapshotsOf(
 /** The number of snapshots that an account keeps; the caller has locked the account. */
 export async function keptSnapshots(tx: Transaction, accountId: string): Promise<number> {
   const { rows } = await tx.query<{ kept: number }>(
-    `select count(*)::int as kept from sandbox_snapshot where account_id = $1 and status in ('creating', 'ready')`,
+    `select count(*)::int as kept from sandbox_snapshot
+     where account_id = $1 and status in ('creating', 'ready') and purpose = 'customer'`,
     [accountId],
   )
   return rows[0]!.kept
@@ -108,7 +110,9 @@ export async function setSnapshot(
   db: Queryable,
   id: string,
   from: readonly SnapshotRow['status'][],
-  change: Partial<Pick<SnapshotRow, 'status' | 'attempts' | 'bytes'>> & { artifact?: SandboxArtifact },
+  change: Partial<Pick<SnapshotRow, 'status' | 'attempts' | 'bytes' | 'purpose'>> & {
+    artifact?: SandboxArtifact
+  },
 ): Promise<void> {
   await db.query(
     `update sandbox_snapshot set ${assignments(change, 3)}
