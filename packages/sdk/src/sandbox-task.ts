@@ -53,8 +53,13 @@ export async function typeInto(task: SandboxTask, stdin: Stdin, call: CallOption
       for (const part of partsOf(piece)) await task.write(part, call)
     await task.write('', { ...call, end: true })
   } catch (error) {
-    if ((error as { code?: string }).code !== 'task_ended') throw error
+    passOverEnd(error)
   }
+}
+
+/** A task that has ended cannot be typed into, which is no failure of its own. */
+export function passOverEnd(error: unknown): void {
+  if ((error as { code?: string }).code !== 'task_ended') throw error
 }
 
 /** What one call carries, in characters. */

@@ -8,8 +8,8 @@ import { retryAfter } from './retry-after.ts'
 import { createRepeat } from './with-retry.ts'
 import { realWorld } from './world.ts'
 
-/** Called with what a program writes, in the order in which it comes; the program waits for it. */
-export type OnText = (text: string) => void | Promise<void>
+/** Called with what a program writes, in the order in which it comes; the program waits for it, and for a promise that it returns. */
+export type OnText = (text: string) => unknown
 
 export interface Listeners {
   onStdout?: OnText

@@ -2,7 +2,14 @@ import type { Operations } from '@coinrack/contract/index.ts'
 import type { Output } from '@coinrack/contract/operation.ts'
 import { type CallOptions, type Client, type ClientOptions, createClient } from './client.ts'
 import { createFiles, type SandboxFileAccess } from './sandbox-files.ts'
-import { createTask, type SandboxTask, type Stdin, type TerminalSize, typeInto } from './sandbox-task.ts'
+import {
+  createTask,
+  passOverEnd,
+  type SandboxTask,
+  type Stdin,
+  type TerminalSize,
+  typeInto,
+} from './sandbox-task.ts'
 import { createWire, type Listeners, type Wire } from './sandbox-wire.ts'
 
 type Input<N extends keyof Client> = NonNullable<Parameters<Client[N]>[0]>
@@ -23,7 +30,7 @@ export interface ExecOptions extends WorkOptions<'execCommand'> {
   /** It gets a terminal of this size, whose output is all in `stdout`. */
   terminal?: TerminalSize
   /** Told once it runs, with what types into it, resizes its terminal and signals it. Its input stays open for that. */
-  onStart?: (task: SandboxTask) => void
+  onStart?: (task: SandboxTask) => unknown
 }
 
 /**
@@ -110,10 +117,12 @@ export class Sandbox implements AsyncDisposable {
     const end = new AbortController()
     const until = signal ? AbortSignal.any([signal, end.signal]) : end.signal
     try {
-      onStart?.(task)
-      const failedToType =
-        stdin === undefined ? never : typeInto(task, stdin, { signal: until }).then(() => never)
-      const ended = await Promise.race([task.wait({ ...heard, signal: until }), failedToType])
+      const typing = async () => {
+        await Promise.resolve(onStart?.(task)).catch(passOverEnd)
+        if (stdin !== undefined) await typeInto(task, stdin, { signal: until })
+        return never
+      }
+      const ended = await Promise.race([task.wait({ ...heard, signal: until }), typing()])
       const { stdout, stderr, exit_code, timed_out, duration_ms } = ended
       const { truncated } = ended as unknown as { truncated: boolean }
       return {
