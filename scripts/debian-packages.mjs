@@ -28,9 +28,11 @@ export const debianPackages = {
   start,
   test: [
     ...start,
+    'ansible-core',
     'caddy',
     'chromium',
     'curl',
+    'fish',
     'gnupg',
     'haproxy',
     'jq',
@@ -39,6 +41,7 @@ export const debianPackages = {
     'postgresql-client',
     'procps',
     'sshpass',
+    'zsh',
   ],
   // A container runtime, which sandboxes are measured beside.
   bench: [...start, 'runc'],
