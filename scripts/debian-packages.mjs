@@ -28,9 +28,11 @@ export const debianPackages = {
   start,
   test: [
     ...start,
+    'ansible-core',
     'caddy',
     'chromium',
     'curl',
+    'fish',
     'gnupg',
     'haproxy',
     'jq',
@@ -43,6 +45,7 @@ export const debianPackages = {
     'python3-httpx',
     'python3-venv',
     'sshpass',
+    'zsh',
   ],
   // A container runtime, which sandboxes are measured beside.
   bench: [...start, 'runc'],

@@ -1,20 +1,23 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { createReceiptKey } from '@coinrack/server/platform/receipt-key.ts'
-import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { publint } from 'publint'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildCli } from '../scripts/build-cli.ts'
-import { runProcess } from './support/command-line.ts'
+import { runProcess, type ServiceForCommands, startServiceForCommands } from './support/command-line.ts'
+import { followGuide } from './support/follow-guide.ts'
+import { newSshKey } from './support/new-ssh-key.ts'
 import { otherNodes } from './support/nodes.ts'
 
 /*
  * The command line as customers have it: packed, installed into an empty folder, and run there by the Node that this machine came with.
  */
 
-let service: TestService
+vi.setConfig({ testTimeout: 120_000 })
+
+let world: ServiceForCommands
 let url: string
 let folder: string
 let tarball: string
@@ -33,11 +36,11 @@ beforeAll(async () => {
   await rm(built, { recursive: true })
   await writeFile(join(folder, 'package.json'), '{"private":true}')
   await npm('install', tarball)
-  service = await startTestService({}, { start: new Date() })
-  url = await service.app.listen({ host: '127.0.0.1', port: 0 })
+  world = await startServiceForCommands()
+  url = world.url
 }, 300_000)
 afterAll(async () => {
-  await service?.close()
+  await world?.stop()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -71,7 +74,7 @@ describe.each([['our own', process.execPath], ...otherNodes()])('Node %s', (_ver
 
   test('default: it says what it is, logs in, and runs a script in a sandbox', async () => {
     expect((await coinrack(['--version'])).stdout).toBe('0.1.0\n')
-    const { token } = await service.customer(1_000_000n)
+    const { token } = await world.service.customer(1_000_000n)
     expect((await coinrack(['login', '--url', url, '--with-token'], {}, token)).stderr).toBe('')
     expect((await coinrack(['balance'])).stdout).toMatch(/^balance +1\.00 USD$/m)
     const ran = await coinrack(['run', '--language', 'bash', '-'], {}, 'echo from a sandbox; exit 7')
@@ -85,6 +88,32 @@ describe.each([['our own', process.execPath], ...otherNodes()])('Node %s', (_ver
     expect((await coinrack(['receipt', 'verify', file])).stdout).toContain('The receipt holds: 10.00 USD')
   })
 })
+
+test('default: the guide is followed line by line from an empty folder, and answers what it shows', async () => {
+  const home = join(folder, 'home')
+  await mkdir(join(home, '.ssh'), { recursive: true })
+  await writeFile(join(home, '.ssh/id_ed25519.pub'), newSshKey())
+  // The machines are fakes: `ssh` is a program that says what they would.
+  await mkdir(join(home, 'bin'))
+  await writeFile(join(home, 'bin/ssh'), '#!/bin/sh\necho Linux\n', { mode: 0o755 })
+  const empty = await mkdtemp(join(folder, 'empty-'))
+  const followed = await followGuide('docs/guide-command-line.md', {
+    folder: empty,
+    env: {
+      HOME: home,
+      PATH: [join(home, 'bin'), join(folder, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+    },
+    replace: (line) =>
+      line
+        .replaceAll('http://127.0.0.1:8080', url)
+        .replaceAll('me@example.com', 'reader@my-domain.net')
+        .replace(
+          '--code 123456',
+          () => `--code ${/login code is (\S+)/.exec(world.service.mails.at(-1)!.text)![1]}`,
+        ),
+  })
+  expect(followed).toBeGreaterThan(20)
+}, 300_000)
 
 function signedReceipt() {
   const at = '2026-02-01T12:00:00.000Z'

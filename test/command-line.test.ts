@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { runCaptured, type Surroundings } from '@coinrack/cli/testing.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { createClient } from '@coinrack/sdk/index.ts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   runProcess,
   type ServiceForCommands,
@@ -19,6 +19,8 @@ import { newSshKey } from './support/new-ssh-key.ts'
  * The command line of customers against a service with real database and chains, whose machines are fakes. What needs a real machine is
  * in test/command-line.machine.test.ts.
  */
+
+vi.setConfig({ testTimeout: 120_000 })
 
 let world: ServiceForCommands
 let url: string
@@ -130,7 +132,7 @@ describe('log in', () => {
     })
     const down = await runCaptured(['plans', '--url', `http://127.0.0.1:${await freePort()}`], { env })
     expect(down).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('No answer from') })
-  }, 60_000)
+  })
 })
 
 describe('money', () => {
@@ -461,6 +463,68 @@ describe('sandboxes', () => {
   })
 })
 
+describe('other programs', () => {
+  test('default: OpenSSH reads the configuration, with the host keys of each VPS and a way to sandboxes', async () => {
+    const { run, env, client } = await customer(20_000_000n)
+    await ok(run(['order', 'nano', '--name', 'web']))
+    const { stdout } = await ok(run(['ssh-config', '--write']))
+    const file = join(env.HOME, '.config/coinrack/ssh_config')
+    expect(stdout).toContain(`Include "${file}"`)
+    const [{ id, ssh }] = (await client.listVps()).items as [Awaited<ReturnType<typeof client.getVpsStatus>>]
+    const asked = async (host: string) =>
+      (await runProcess(['-G', '-F', file, host], { env, program: ['ssh'] })).stdout.split('\n')
+    const keys = join(env.HOME, '.config/coinrack/known_hosts', id)
+    expect(await asked('web')).toEqual(
+      expect.arrayContaining([
+        ...[`hostname ${ssh.host}`, `port ${ssh.port}`, 'user root', 'stricthostkeychecking true'],
+        ...[`userknownhostsfile ${keys}`, 'globalknownhostsfile none'],
+      ]),
+    )
+    expect(await readFile(keys, 'utf8')).toBe(`${ssh.known_hosts.join('\n')}\n`)
+    expect(await asked('sbx01kabcdefghjkmnpqrstvwxyz0')).toEqual(
+      expect.arrayContaining([
+        'user user',
+        `proxycommand coinrack ssh-proxy --url ${url} %n`,
+        'stricthostkeychecking true',
+      ]),
+    )
+    expect(await asked('elsewhere.example.net')).toContain('hostname elsewhere.example.net')
+  })
+
+  test('default: Ansible reads the inventory, whole and by host', async () => {
+    const { run, env, home: own } = await customer(20_000_000n)
+    for (const name of ['web', 'twin', 'twin']) await ok(run(['order', 'nano', '--name', name]))
+    const program = join(import.meta.dirname, '../packages/cli/src/coinrack.ts')
+    const script = join(own, 'inventory.sh')
+    await writeFile(script, `#!/bin/sh\nexec ${process.execPath} ${program} inventory "$@"\n`, {
+      mode: 0o755,
+    })
+    const ansible = async (...words: string[]) => {
+      const { code, stdout, stderr } = await runProcess(['-i', script, ...words], {
+        env: { ...env, PATH: `/usr/bin:${process.env.PATH}` },
+        program: ['ansible-inventory'],
+      })
+      expect(code, stderr).toBe(0)
+      return JSON.parse(stdout)
+    }
+    const all = await ansible('--list')
+    expect(all.all.children).toEqual(expect.arrayContaining(['coinrack']))
+    expect(all.plan_nano.hosts).toHaveLength(3)
+    expect(all.os_debian_12_bookworm.hosts).toContain('web')
+    expect(all.plan_nano.hosts.filter((name: string) => name.startsWith('vps_'))).toHaveLength(2)
+    const web = await ansible('--host', 'web')
+    expect(web).toMatchObject({
+      ansible_user: 'root',
+      ansible_port: expect.any(Number),
+      coinrack_plan: 'nano',
+    })
+    expect(web.ansible_ssh_common_args).toContain('StrictHostKeyChecking=yes')
+    expect(JSON.parse((await ok(run(['inventory', '--host', 'web']))).stdout)).toEqual(web)
+    expect((await ok(run(['inventory', '--host', 'none']))).stdout).toBe('{}\n')
+    expect(await run(['inventory'])).toMatchObject({ exitCode: 2 })
+  })
+})
+
 describe('tokens and keys', () => {
   test('default: a token with a budget, which is changed and revoked; its program is refused beyond it', async () => {
     const { run } = await customer(20_000_000n)
@@ -531,9 +595,12 @@ describe('pipes and shells', () => {
           program: [shell],
         })
         const plain = () => running.output().replace(/\u001b\[[0-9;?]*[a-zA-Z]/g, '')
-        await expect.poll(plain, { timeout: 20_000 }).toContain(wanted)
-        running.child.kill('SIGKILL')
-        await running.ended
+        try {
+          await expect.poll(plain, { timeout: 20_000 }).toContain(wanted)
+        } finally {
+          running.child.kill('SIGKILL')
+          await running.ended
+        }
       }
       await shows('coinrack topu', 'topup')
       await shows('coinrack ssh webs', 'webserver')

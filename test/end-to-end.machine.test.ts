@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +12,7 @@ import { networks, tokenSymbols } from '@coinrack/contract/invoices.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { createClient, waitForInvoice, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { runProcess } from './support/command-line.ts'
 import { chargesOf, guestsOf, newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
 import { type Bought, newPayer, withMcpClient, withMppx, withX402Fetch } from './support/stock-payers.ts'
@@ -49,6 +50,41 @@ test('default: an agent that knows only the MCP address pays and runs a command 
     sleep,
   })
   expect(output).toMatch(/^Linux .* x86_64 GNU\/Linux\nvps-[0-9a-z]{6}$/)
+})
+
+test('default: the command line orders, logs in, copies, runs commands and reads the journal', async () => {
+  const { token } = await newCustomer(service, '5')
+  const home = await mkdtemp(join(folder, 'home-'))
+  await mkdir(join(home, '.ssh'))
+  const { privateKeyFile } = await makeSshKey(join(home, '.ssh'))
+  const env = { HOME: home, COINRACK_URL: service.origin, COINRACK_TOKEN: token }
+  const coinrack = async (words: string[], input = '') => {
+    const { code, stdout, stderr } = await runProcess(words, { env, input })
+    return { code, stdout, ...(code !== 0 && { stderr }) }
+  }
+  const ordered = await coinrack(['order', 'nano', '--name', 'by-hand'])
+  expect(ordered).toMatchObject({ code: 0, stdout: expect.stringContaining('by-hand is ready') })
+  // OpenSSH looks for keys in the home of the password file.
+  const withKey = ['-i', privateKeyFile, '-o', 'IdentitiesOnly=yes']
+  expect(await coinrack(['ssh', 'by-hand', ...withKey, 'hostname; exit 3'])).toMatchObject({
+    code: 3,
+    stdout: 'by-hand\n',
+  })
+  const file = join(home, 'carried')
+  await writeFile(file, 'there and back')
+  expect(await coinrack(['cp', '-i', privateKeyFile, file, 'by-hand:/root/there'])).toMatchObject({ code: 0 })
+  expect(await coinrack(['exec', 'by-hand', 'cat', '/root/there'])).toEqual({
+    code: 0,
+    stdout: 'there and back',
+  })
+  expect(await coinrack(['cp', '-i', privateKeyFile, 'by-hand:/root/there', `${file}-again`])).toMatchObject({
+    code: 0,
+  })
+  expect(await readFile(`${file}-again`, 'utf8')).toBe('there and back')
+  await coinrack(['exec', 'by-hand', 'logger', '-t', 'test', 'noted in the journal'])
+  expect((await coinrack(['logs', 'by-hand', '-n', '50'])).stdout).toContain('noted in the journal')
+  expect((await coinrack(['console', 'by-hand'], '\r')).stdout).toContain('login:')
+  expect(await coinrack(['cancel', 'by-hand', '--now', '--yes'])).toMatchObject({ code: 0 })
 })
 
 test('behavior: killed while provisioning, an order by REST ends with one machine, one charge, one password', async () => {

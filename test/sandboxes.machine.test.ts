@@ -1,8 +1,13 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectAgent } from '@coinrack/cli/agent.ts'
+import { freePort } from '@coinrack/host/free-port.ts'
 import { type CoinrackError, Sandbox } from '@coinrack/sdk/index.ts'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chances } from './support/chances.ts'
+import { runProcess, startCommand } from './support/command-line.ts'
 import { newCustomer } from './support/order-life.ts'
 import { type RunningService, startService } from './support/running-service.ts'
 import { expectExactBill } from './support/sandbox-bill.ts'
@@ -119,6 +124,87 @@ test('default: a command with a terminal hears of its size', async () => {
   })
   expect(stdout).toMatch(/30 100\r\n$/)
   expect(exit_code).toBe(0)
+})
+
+describe('the command line', () => {
+  const program = join(import.meta.dirname, '../packages/cli/src/coinrack.ts')
+  let home: string
+  let env: Record<string, string>
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'coinrack-home-'))
+    await mkdir(join(home, 'bin'))
+    const call = `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`
+    await writeFile(join(home, 'bin/coinrack'), call, { mode: 0o755 })
+    env = {
+      ...{ HOME: home, COINRACK_URL: service.origin, COINRACK_TOKEN: customer.token },
+      PATH: `${join(home, 'bin')}${delimiter}${process.env.PATH}`,
+    }
+  })
+  afterAll(() => rm(home, { recursive: true, force: true }))
+
+  test('default: the real ssh and scp are in a sandbox, by its name, with its own host key', async () => {
+    const written = await runProcess(['ssh-config', '--write'], { env })
+    expect(written.code, written.stderr).toBe(0)
+    const config = ['-F', join(home, '.config/coinrack/ssh_config')]
+    const ssh = (...words: string[]) => runProcess([...config, ...words], { env, program: ['ssh'] })
+    const logged = await ssh(first.id, 'id -un; echo "$SSH_CONNECTION" | wc -w; exit 3')
+    expect(logged).toMatchObject({ code: 3, stdout: expect.stringMatching(/^user\n/) })
+    expect(await readFile(join(home, '.config/coinrack/known_hosts', first.id), 'utf8')).toMatch(
+      new RegExp(`^${first.id} ssh-ed25519 `),
+    )
+    // Through the command itself, and as root.
+    const asRoot = await runProcess(['ssh', `root@${first.id}`, 'id -un'], { env })
+    expect(asRoot).toMatchObject({ code: 0, stdout: 'root\n' })
+
+    // What editors do: files by SFTP, whole and unchanged, and ports that lead inside.
+    const file = join(home, 'bytes')
+    await writeFile(
+      file,
+      Buffer.from(Uint8Array.from({ length: 3_000_000 }, (_, index) => (index * 31) % 251)),
+    )
+    const scp = (...words: string[]) => runProcess([...config, ...words], { env, program: ['scp'] })
+    expect(await scp('-q', file, `${first.id}:there`)).toMatchObject({ code: 0 })
+    expect(await scp('-q', `${first.id}:there`, `${file}-back`)).toMatchObject({ code: 0 })
+    expect(Buffer.compare(await readFile(`${file}-back`), await readFile(file))).toBe(0)
+    const port = await freePort()
+    const tunnel = startCommand([...config, '-N', '-L', `127.0.0.1:${port}:127.0.0.1:8123`, first.id], {
+      env,
+      input: '',
+      program: ['ssh'],
+    })
+    await vi.waitUntil(
+      () =>
+        fetch(`http://127.0.0.1:${port}/`)
+          .then(({ ok }) => ok)
+          .catch(() => false),
+      {
+        timeout: 60_000,
+        interval: 200,
+      },
+    )
+    tunnel.child.kill('SIGTERM')
+    await tunnel.ended
+  })
+
+  test('default: a shell on a terminal', async () => {
+    const words = ['-qec', `coinrack shell ${first.id}`, '/dev/null']
+    const shell = startCommand(words, { env: { ...env, TERM: 'xterm' }, program: ['script'] })
+    await shell.until('$ ')
+    shell.child.stdin!.write('tty; exit 9\n')
+    expect(await shell.ended).toMatchObject({ code: 9, stdout: expect.stringContaining('/dev/pts/') })
+  })
+
+  test('default: a script in a sandbox of its own', async () => {
+    const ran = await runProcess(['run', '--json', '--language', 'python', '-'], {
+      env,
+      input: 'print(6 * 7)',
+    })
+    expect(ran.code, ran.stderr).toBe(0)
+    const { sandbox_id, stdout } = JSON.parse(ran.stdout)
+    expect(stdout).toBe('42\n')
+    ids.push(sandbox_id)
+    expect((await customer.getSandbox({ sandbox_id })).state).toBe('ended')
+  })
 })
 
 test('default: paused it costs nothing; resumed, forked and kept as a template it goes on where it was', async () => {

@@ -38,6 +38,7 @@ describe('arrows between packages', () => {
     mock: ['sdk', 'contract'],
     web: ['contract'],
     cli: ['sdk', 'contract', 'host'],
+    'github-action': ['sdk'],
     compute: ['host'],
     // The program of a host has no way into the service.
     'sandbox-host': ['compute', 'contract', 'host'],
@@ -259,7 +260,7 @@ describe('arrows inside the server', () => {
 
 describe('words that belong to few', () => {
   const worldly =
-    /^(packages\/server\/src\/process\/(main|stop)\.ts|packages\/server\/src\/operator\/|packages\/cli\/|packages\/sandbox-host\/src\/main\.ts|scripts\/|bench\/|vitest\.config\.ts)/
+    /^(packages\/server\/src\/process\/(main|stop)\.ts|packages\/server\/src\/operator\/|packages\/cli\/|packages\/github-action\/src\/(main|post)\.ts|packages\/sandbox-host\/src\/main\.ts|scripts\/|bench\/|vitest\.config\.ts)/
   const nowhere = /$^/
   const rows: { word: string; pattern: RegExp; where: RegExp }[] = [
     { word: 'Date.now()', pattern: /\bDate\.now\(/, where: worldly },
@@ -481,7 +482,9 @@ describe('files', () => {
     const scripts = JSON.stringify(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts)
     const isEntry = ({ path }: Source) =>
       scripts.includes(path) ||
-      /^(bench|scripts)\/[\w-]+\.(ts|mjs)$|\.config\.ts$|packages\/(sdk|mock)\/src\/index\.ts$/.test(path)
+      /^(bench|scripts)\/[\w-]+\.(ts|mjs)$|\.config\.ts$|packages\/(sdk|mock)\/src\/index\.ts$|packages\/github-action\/src\/(main|post)\.ts$/.test(
+        path,
+      )
     const reached = new Set<string>()
     const walk = (path: string) => {
       const source = byPath.get(path)

@@ -59,7 +59,7 @@ export async function startServiceForCommands(): Promise<ServiceForCommands> {
   }
 }
 
-interface Ended {
+export interface Ended {
   /** Null when a signal ended it. */
   code: number | null
   stdout: string

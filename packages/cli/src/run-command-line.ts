@@ -8,6 +8,7 @@ import { completion } from './commands/completion.ts'
 import { consoles } from './commands/console.ts'
 import { copy } from './commands/copy.ts'
 import { exec } from './commands/exec.ts'
+import { inventory } from './commands/inventory.ts'
 import { keys } from './commands/keys.ts'
 import { login } from './commands/login.ts'
 import { logs } from './commands/logs.ts'
@@ -21,6 +22,8 @@ import { run as runInSandbox } from './commands/run.ts'
 import { sandboxes } from './commands/sandboxes.ts'
 import { shell } from './commands/shell.ts'
 import { ssh } from './commands/ssh.ts'
+import { sshConfig } from './commands/ssh-config.ts'
+import { sshProxy } from './commands/ssh-proxy.ts'
 import { tokens } from './commands/tokens.ts'
 import { vps } from './commands/vps.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
@@ -35,7 +38,7 @@ const subjects: [string, AddCommands[]][] = [
   ['Money', [plans, money, receipts]],
   ['VPS', [order, vps, ssh, copy, exec, power, logs, consoles, metrics]],
   ['Sandboxes', [runInSandbox, shell, sandboxes]],
-  ['More', [call, completion]],
+  ['Elsewhere', [sshConfig, sshProxy, inventory, call, completion]],
 ]
 
 /**

@@ -5,8 +5,31 @@ import { configFolder, writePrivate } from './config-folder.ts'
 import { exitCodes, RefusedError } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
+const PLAIN: [keyof SshParameters, RegExp][] = [
+  ['host', /^[0-9a-z][0-9a-z.:-]*$/i],
+  ['username', /^[a-z_][a-z0-9_-]*$/],
+]
+const KNOWN_HOST = /^[^\u0000-\u001f]+$/
+const ID = /^[0-9a-z_]+$/
+
+/**
+ * What a service says of a machine, before it becomes a part of a command line or of a file.
+ * @throws RefusedError when it is anything but a plain address and name
+ */
+export function plainAccess(access: SshParameters): SshParameters {
+  const isPlain =
+    PLAIN.every(([name, pattern]) => pattern.test(String(access[name]))) &&
+    Number.isInteger(access.port) &&
+    access.knownHosts.every((line) => KNOWN_HOST.test(line))
+  if (isPlain) return access
+  throw new RefusedError('The service answered an address for SSH that is none')
+}
+
 /** The file of the host keys of a machine: our own, so that nothing is changed in that of the user. */
-export const knownHostsFile = (env: Terminal['env'], id: string) => join(configFolder(env), 'known_hosts', id)
+export function knownHostsFile(env: Terminal['env'], id: string): string {
+  if (!ID.test(id)) throw new RefusedError('The service answered an identifier that is none')
+  return join(configFolder(env), 'known_hosts', id)
+}
 
 /** Writes down the host keys that the service has published for a machine. @returns the file */
 export async function keepHostKeys(env: Terminal['env'], id: string, knownHosts: string[]): Promise<string> {
@@ -19,20 +42,18 @@ export async function keepHostKeys(env: Terminal['env'], id: string, knownHosts:
   return path
 }
 
-/** Options for `ssh` and `scp`: only a machine that proves to hold a published host key is talked to. */
-export const strictOptions = (knownHosts: string) => [
-  ...['-o', `UserKnownHostsFile=${quote(knownHosts)}`, '-o', 'GlobalKnownHostsFile=none'],
-  ...['-o', 'StrictHostKeyChecking=yes', '-o', 'UpdateHostKeys=no'],
+/** Options of SSH by which only a machine is talked to that proves to hold a published host key. */
+export const strictOptions = (knownHosts: string): [string, string][] => [
+  // Values are read like lines of a configuration file, where a space ends a name.
+  ['UserKnownHostsFile', `"${knownHosts}"`],
+  ['GlobalKnownHostsFile', 'none'],
+  ['StrictHostKeyChecking', 'yes'],
+  ['UpdateHostKeys', 'no'],
 ]
 
-/** The values of options are read like lines of a configuration file, where a space ends a name. */
-const quote = (path: string) => `"${path}"`
-
-/** The arguments of `ssh` up to the command. */
-export const sshWords = ({ host, port, username }: SshParameters, knownHosts: string) => [
-  ...strictOptions(knownHosts),
-  ...['-p', String(port), `${username}@${host}`],
-]
+/** Options as words of `ssh` and `scp`. */
+export const optionWords = (options: [string, string][]) =>
+  options.flatMap(([name, value]) => ['-o', `${name}=${value}`])
 
 /** Runs a program of this computer on the terminal. @returns its exit code */
 export function runHere(terminal: Terminal, program: string, words: string[]): Promise<number> {
@@ -52,9 +73,9 @@ export function runHere(terminal: Terminal, program: string, words: string[]): P
         ),
       )
     })
-    child.once('close', (code, signal) => {
+    child.once('close', (code) => {
       terminal.signal.removeEventListener('abort', end)
-      resolve(code ?? (signal === 'SIGINT' ? exitCodes.interrupted : 128 + 15))
+      resolve(code ?? exitCodes.interrupted)
     })
   })
 }

@@ -4,12 +4,13 @@ import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
-import { Sandbox, Vps } from '@coinrack/sdk/index.ts'
+import { Sandbox } from '@coinrack/sdk/index.ts'
 import type { AddCommands } from '../add-command.ts'
 import type { Call } from '../call.ts'
 import { exitCodes, RefusedError } from '../exit-codes.ts'
-import { findVps, isSandbox } from '../find.ts'
-import { keepHostKeys, runHere, strictOptions } from '../ssh-access.ts'
+import { isSandbox } from '../find.ts'
+import { optionWords, runHere, strictOptions } from '../ssh-access.ts'
+import { vpsAccess } from '../vps-access.ts'
 
 interface Place {
   /** The name of a machine; undefined for this computer. */
@@ -50,11 +51,9 @@ async function copyVps(
   places: Place[],
   { recursive, identity }: { recursive?: boolean; identity?: string },
 ): Promise<number> {
-  const vps = await findVps(await call.client(), name)
-  const access = await Vps.connect(await call.service(), vps.id).ssh()
-  const knownHosts = await keepHostKeys(call.terminal.env, vps.id, access.knownHosts)
+  const access = await vpsAccess(call.terminal, await call.service(), await call.client(), name)
   return runHere(call.terminal, 'scp', [
-    ...strictOptions(knownHosts),
+    ...optionWords(strictOptions(access.knownHostsFile)),
     ...['-P', String(access.port), ...(recursive ? ['-r'] : []), ...(identity ? ['-i', identity] : [])],
     '--',
     ...places.map(({ machine, path }) =>

@@ -45,7 +45,8 @@ const LONGEST_S = 86_400
 /** A terminal of the sandbox on this one. */
 async function atTerminal(call: Call, sandbox: Sandbox): Promise<number> {
   const { stdout, env, signal } = call.terminal
-  const size = () => ({ columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 })
+  // A terminal that was never shown has the size 0.
+  const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })
   const task = await sandbox.start('bash -l', {
     terminal: size(),
     env: { TERM: env.TERM || 'xterm-256color' },

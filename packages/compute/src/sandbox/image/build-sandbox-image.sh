@@ -48,6 +48,8 @@ cp "$tree/boot/vmlinuz-$kernel" "$work/vmlinuz"
 echo 'step: configuring'
 rm -rf "$tree"/boot/* "$tree"/lib/modules "$tree/etc/resolv.conf" "$tree"/var/lib/apt/lists/* "$tree"/var/cache/apt/*
 rm -f "$tree/initrd.img" "$tree/vmlinuz" "$tree/etc/apt/sources.list"
+# Each sandbox makes a host key of its own.
+rm -f "$tree"/etc/ssh/ssh_host_*
 cat >"$tree/etc/apt/sources.list.d/debian.sources" <<SOURCES
 Types: deb
 URIs: http://deb.debian.org/debian

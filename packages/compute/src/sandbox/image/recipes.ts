@@ -40,7 +40,16 @@ const PACKAGES = [
     'file',
     'git',
   ],
-  ...['iproute2', 'less', 'libatomic1', 'libstdc++6', 'linux-image-cloud-amd64', 'openssh-client', 'procps'],
+  ...[
+    'iproute2',
+    'less',
+    'libatomic1',
+    'libstdc++6',
+    'linux-image-cloud-amd64',
+    'openssh-client',
+    'openssh-server',
+    'procps',
+  ],
   ...['python3', 'python3-pip', 'python3-venv', 'sudo', 'unzip', 'xz-utils', 'debian-archive-keyring'],
 ]
 const IMAGES: Record<string, string[]> = {
