@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import { certificateFor } from '@coinrack/server/account/oauth/testing-certificate.ts'
 
-export const SANDBOX_DOMAIN = 'sandbox.coinrack.test'
+const SANDBOX_DOMAIN = 'sandbox.coinrack.test'
 
 /** The names of sandboxes behind a certificate for all of them, as an operator has them, on this computer alone. */
 export interface Domain {

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * those of the newest version; a method that an older one does not have is told as absent.
  */
 
-export type E2b = typeof import('e2b')
-export type CodeInterpreter = typeof import('@e2b/code-interpreter')
+type E2b = typeof import('e2b')
+type CodeInterpreter = typeof import('@e2b/code-interpreter')
 export type Step = [method: string, run: () => Promise<void>]
 
 /** What the service behind the package can do. */

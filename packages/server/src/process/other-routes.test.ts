@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DemoBody } from '../chain/demo-chains.ts'
 import type { Config } from '../config/config.ts'
 import { createApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
@@ -53,4 +54,15 @@ test.each([{}, ['a'], 1, true])('error: a tool is called with the idempotency ke
 test('default: no page of another origin shows the documentation in a frame', async () => {
   const { headers } = await service.app.inject('/docs')
   expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
+})
+
+test("default: the demo says where E2B's packages find the service", async () => {
+  const { config } = service.services
+  const demo = { faucet_key: '0x1', chains: [] } as unknown as DemoBody
+  const services = { ...service.services, demo }
+  const app = createApp(services, createReadiness(services), createMetrics())
+  const { e2b_url, ...rest } = (await app.inject('/demo')).json()
+  expect(rest).toEqual(demo)
+  expect(e2b_url).toBe(`${config.publicUrl}/e2b`)
+  expect((await app.inject('/e2b/v2/sandboxes')).json()).toMatchObject({ code: 401 })
 })

@@ -62,7 +62,7 @@ export function registerInterpreter(scope: FastifyInstance, world: InsideWorld):
         overflow: 'follow',
       })
       const gone = AbortSignal.any([hungUp(reply), world.closing])
-      await tellRun(channel, { id, taskId }, reply, gone)
+      await tellRun(channel, { id, taskId }, reply, gone, () => services.clock.now().getTime() * 1000)
     })
     return reply
   })
@@ -157,6 +157,7 @@ async function tellRun(
   { id, taskId }: { id: string; taskId: string },
   reply: FastifyReply,
   gone: AbortSignal,
+  microseconds: () => number,
 ): Promise<void> {
   reply.hijack()
   const { raw } = reply
@@ -179,7 +180,7 @@ async function tellRun(
       end = output.end
       for (const name of ['stdout', 'stderr'] as const) {
         const text = decoders[name].decode(output[name], { stream: end === undefined })
-        if (text !== '') await say({ type: name, text, timestamp: 0 })
+        if (text !== '') await say({ type: name, text, timestamp: microseconds() })
       }
       for (const result of output.results ?? []) await say(resultView(result))
       from = output.next
