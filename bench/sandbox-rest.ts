@@ -7,17 +7,16 @@
  *
  * As root, on a host that runs nothing else. The container runtime is `runc` or `crun`, as Debian has them.
  */
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createImageStore } from '@coinrack/compute/images/image-store.ts'
 import { hostAcceleration } from '@coinrack/compute/machine/host-acceleration.ts'
-import { sandboxTemplates } from '@coinrack/compute/sandbox/image/recipes.ts'
 import { sandboxTariffs } from '@coinrack/contract/sandbox-tariffs.ts'
 import { serviceUser } from '@coinrack/host/service-user.ts'
 import { type Client, CoinrackError } from '@coinrack/sdk/index.ts'
 import { newCustomer } from '../test/support/order-life.ts'
 import { startService } from '../test/support/running-service.ts'
+import { untilTemplatesAreThere } from '../test/support/sandbox-templates.ts'
 import { countedBy, machinesOf } from '../test/support/sandbox-traces.ts'
 import { bootByHand, containersOf, sandboxImage } from './sandbox-by-hand.ts'
 
@@ -73,16 +72,6 @@ async function withService(pool: number, work: (customer: Client, dataFolder: st
     await work(await newCustomer(service, '10'), service.dataFolder)
   } finally {
     await service.stop()
-  }
-}
-
-/** The service boots them one after the other when it begins, beside whatever else it does. */
-async function untilTemplatesAreThere(dataFolder: string): Promise<void> {
-  const isThere = (name: string) => !name.endsWith('.building') && !name.endsWith('.pid')
-  for (;;) {
-    const names = await readdir(join(dataFolder, 'sandbox-templates')).catch(() => [])
-    if (names.filter(isThere).length === sandboxTemplates.length) return
-    await sleep(QUIET_MS)
   }
 }
 

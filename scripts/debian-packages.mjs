@@ -22,7 +22,7 @@ const start = [
 
 /**
  * Debian packages that the service and its tests need beside Node. The one place that names them.
- * @type {Record<'start' | 'test' | 'bench' | 'tools', string[]>}
+ * @type {Record<'start' | 'test' | 'bench' | 'tools' | 'python', string[]>}
  */
 export const debianPackages = {
   start,
@@ -35,15 +35,21 @@ export const debianPackages = {
     'haproxy',
     'jq',
     'knot',
+    'mypy',
     'nginx',
     'postgresql-client',
     'procps',
+    'python3-hatchling',
+    'python3-httpx',
+    'python3-venv',
     'sshpass',
   ],
   // A container runtime, which sandboxes are measured beside.
   bench: [...start, 'runc'],
   // Programs of the repository that start nothing.
   tools: [],
+  // What builds the Python client.
+  python: ['python3', 'python3-hatchling'],
 }
 
 /**

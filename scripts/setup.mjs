@@ -1,5 +1,5 @@
 /*
- * Makes a fresh clone ready: `node scripts/setup.mjs start`, `test`, `bench` or `tools`.
+ * Makes a fresh clone ready: `node scripts/setup.mjs start`, `test`, `bench`, `tools` or `python`.
  *
  * It runs on the Node that the machine came with, before anything is installed: plain JavaScript, no dependency.
  * Run again, it finds everything in place within a tenth of a second and says nothing.
@@ -15,7 +15,7 @@ try {
     throw new Error(`Coinrack runs on Linux, and this is ${process.platform}.`)
   if (purpose !== 'packages') {
     await ensureDebianPackages(purpose)
-    if (purpose !== 'tools') await ensureServiceUser()
+    if (purpose !== 'tools' && purpose !== 'python') await ensureServiceUser()
   }
   await ensurePackages(purpose === 'packages')
 } catch (error) {

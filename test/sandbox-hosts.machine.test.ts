@@ -112,6 +112,19 @@ test('default: a machine joins by one command, is given images, and runs what is
   expect(await (await fetch(`${path_url}data/`)).text()).toContain('bytes')
 })
 
+test('behavior: a program runs there, and its calls are answered here', async () => {
+  const ran = await customer.runProgram({
+    code: `const { state } = await coinrack.getSandbox({ sandbox_id: '${first.id}' })
+await coinrack.writeFile({ sandbox_id: '${first.id}', path: 'from-program', content: 'hello' })
+const own = await fetch('http://${address}').then(() => 'reached', () => 'no way out')
+console.log(state, own)`,
+  })
+  ids.push(ran.sandbox_id)
+  expect(ran).toMatchObject({ stdout: 'running no way out\n', exit_code: 0, spent: 0n })
+  expect((await first.exec('cat from-program')).stdout).toBe('hello')
+  await patiently(async () => expect(await onHost()).toEqual([first.id]))
+})
+
 test('behavior: the host has one connection, to the service, and neither its database nor its secrets', async () => {
   expect(await connectionsOf(host.pid())).toEqual([address])
   const there = await readdir(host.dataFolder)

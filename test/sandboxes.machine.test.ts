@@ -108,6 +108,19 @@ test('default: as tools one is made, runs code, keeps a file and is killed', asy
   await agent.close()
 })
 
+test('default: a command with a terminal hears of its size', async () => {
+  const { stdout, exit_code } = await first.exec('stty size; read a; stty size', {
+    terminal: { columns: 80, rows: 24 },
+    timeout: 60,
+    async onStart(task) {
+      await task.resize({ columns: 100, rows: 30 })
+      await task.write('go\n')
+    },
+  })
+  expect(stdout).toMatch(/30 100\r\n$/)
+  expect(exit_code).toBe(0)
+})
+
 test('default: paused it costs nothing; resumed, forked and kept as a template it goes on where it was', async () => {
   await first.pause()
   const { seconds } = await first.info()
@@ -246,6 +259,10 @@ test('default: a template of an image archive has its files, its variables and i
 
 test('behavior: killed at any moment, the service finds what runs and what is paused, and bills what ran', async () => {
   const counter = await first.start('while :; do echo x; sleep 0.2; done')
+  const call = `coinrack.execCommand({ sandbox_id: '${first.id}', command: 'echo x >> calls' })`
+  const program = customer.runProgram({ code: `for (;;) await ${call}` }).catch(() => undefined)
+  const calls = async () => Number((await first.exec('touch calls; wc -l < calls')).stdout)
+  await vi.waitUntil(async () => (await calls()) > 0, { timeout: 30_000, interval: 100 })
   const asked = Sandbox.create(options, { timeout: 120 }).catch(() => undefined)
   const killAfterMs = Math.round(chance.next().value! * KILL_WITHIN_MS)
   console.log(`SIGKILL after ${killAfterMs} ms (COINRACK_TEST_SEED=${seed})`)
@@ -260,6 +277,21 @@ test('behavior: killed at any moment, the service finds what runs and what is pa
   expect((await first.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('40')
   await paused.resume()
   expect((await paused.runCode('x', { context: 'python' })).results[0]!.data['text/plain']).toBe('1')
+  // A program is over: nobody carries its calls any more, and its sandbox and its token end.
+  await program
+  const ran = await vi.waitUntil(
+    async () =>
+      (await customer.listSandboxes({ state: 'ended' })).items.find(
+        ({ metadata }) => metadata.started_by === 'run_program',
+      ),
+    { timeout: 30_000, interval: 100 },
+  )
+  ids.push(ran.id)
+  const made = await calls()
+  await sleep(1_000)
+  expect(await calls()).toBe(made)
+  expect((await customer.listTokens({})).items.filter(({ kind }) => kind === 'program')).toEqual([])
+
   const others = (await customer.listSandboxes({})).items.filter(({ id }) => !ids.includes(id))
   for (const { id } of others) {
     known(Sandbox.connect(options, id))

@@ -29,7 +29,7 @@ let background: Promise<void>
 beforeAll(async () => {
   demo = await startTestChains()
   const chains = demo.chains.map((settings) => ({ settings, port: viemChain(settings) }))
-  service = await startTestService({ chains, demo: demo.demo })
+  service = await startTestService({ chains, demo: demo.demo, features: ['guestCommands'] })
   url = await service.app.listen({ host: '127.0.0.1', port: 0 })
   endPayments = runPayments(service.services)
   background = keepReconciling()

@@ -35,6 +35,7 @@ describe('arrows between packages', () => {
     money: [],
     host: [],
     sdk: ['contract'],
+    mock: ['sdk', 'contract'],
     web: ['contract'],
     cli: ['sdk', 'contract', 'host'],
     compute: ['host'],
@@ -314,7 +315,7 @@ describe('words that belong to few', () => {
   test('what customers run uses nothing that Node 20 does not have', () => {
     const newer =
       /\.(toHex|toBase64|setFrom(Hex|Base64)|symmetricDifference|is(Subset|Superset|Disjoint)(Of|From)|getOrInsert\w*)\(|\b(URL\.parse|Array\.fromAsync|(Map|Object)\.groupBy|Promise\.(withResolvers|try)|Iterator\.\w+|RegExp\.escape|Error\.isError|Uint8Array\.from(Hex|Base64)|Math\.sumPrecise)\b|\.(values|keys|entries)\(\)\.(map|filter|take|drop|flatMap|reduce|toArray|forEach|some|every|find)\(|^\s*(await )?using \w+ =/
-    const theirs = product.filter(({ path }) => /^packages\/(sdk|cli|contract)\//.test(path))
+    const theirs = product.filter(({ path }) => /^packages\/(sdk|mock|cli|contract)\//.test(path))
     expect(linesThat(theirs, (line) => !/^\s*(\/\/|\/?\*)/.test(line) && newer.test(line))).toEqual([])
   })
 
@@ -440,7 +441,7 @@ describe('language', () => {
   test('customers read of customers, callers and strangers, not of "whoever" and "nobody"', () => {
     const forCustomers = files.filter(
       ({ path }) =>
-        /^(README\.md|docs\/guide-.*\.md|packages\/(contract|web|cli|sdk)\/src\/.*)$/.test(path) &&
+        /^(README\.md|docs\/guide-.*\.md|packages\/(contract|web|cli|sdk|mock)\/src\/.*)$/.test(path) &&
         !isForTests(path),
     )
     expect(forCustomers.length).toBeGreaterThan(40)
@@ -480,7 +481,7 @@ describe('files', () => {
     const scripts = JSON.stringify(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts)
     const isEntry = ({ path }: Source) =>
       scripts.includes(path) ||
-      /^(bench|scripts)\/[\w-]+\.(ts|mjs)$|\.config\.ts$|packages\/sdk\/src\/index\.ts$/.test(path)
+      /^(bench|scripts)\/[\w-]+\.(ts|mjs)$|\.config\.ts$|packages\/(sdk|mock)\/src\/index\.ts$/.test(path)
     const reached = new Set<string>()
     const walk = (path: string) => {
       const source = byPath.get(path)

@@ -20,7 +20,7 @@ NET6=2001:db8:77
 HERE=$(dirname "$(readlink -f "$0")")
 ROOT=${COINRACK_CACHE:-/var/cache/coinrack}/incus-lab-root
 PACKAGES=incus-base,incus-client,incus-agent,qemu-system-x86,qemu-utils,ovmf,btrfs-progs,e2fsprogs,squashfs-tools
-PACKAGES=$PACKAGES,xz-utils,rsync,gdisk,attr,netbase,iproute2,nftables,dnsmasq-base,procps,genisoimage,ca-certificates
+PACKAGES=$PACKAGES,xz-utils,rsync,gdisk,attr,netbase,python3,iproute2,nftables,dnsmasq-base,procps,genisoimage,ca-certificates
 BEGIN=$(date +%s)
 
 say() { echo "[$(($(date +%s) - BEGIN)) s] $*"; }
@@ -28,7 +28,7 @@ say() { echo "[$(($(date +%s) - BEGIN)) s] $*"; }
 # The members share one read-only system. Incus comes from bookworm-backports, and so does QEMU 10: with QEMU 7.2 memory
 # snapshots and live moves of Incus 6.0.4 fail.
 install() {
-  [ -e "$ROOT/.complete" ] && return
+  [ "$(cat "$ROOT/.complete" 2>/dev/null)" = "$PACKAGES" ] && return
   command -v mmdebstrap >/dev/null || apt-get install -y -qq mmdebstrap
   say 'installing the system of the members'
   rm -rf --one-file-system "$ROOT"
@@ -49,7 +49,7 @@ install() {
   : >"$ROOT/etc/resolv.conf"
   # For images that boot from the BIOS (security.csm).
   ln -sf ../seabios/bios-256k.bin "$ROOT/usr/share/OVMF/seabios.bin"
-  touch "$ROOT/.complete"
+  echo "$PACKAGES" >"$ROOT/.complete"
   say 'installed'
 }
 
@@ -59,7 +59,7 @@ is_on() { [ -n "$(pid_of "$1")" ] && kill -0 "$(pid_of "$1")" 2>/dev/null; }
 inside() { # N COMMAND...
   local n=$1
   shift
-  nsenter -t "$(pid_of "$n")" -m -n -p -u chroot "$ROOT" env -i HOME=/root TERM=dumb \
+  nsenter -t "$(pid_of "$n")" -m -n -p -u env -i HOME=/root TERM=dumb \
     PATH=/usr/local/bin:/usr/libexec/incus:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 incus() { inside 1 incus "$@" </dev/null; }
@@ -131,11 +131,17 @@ run_member() { # N
   mount --bind "$LAB/m$n/lib" var/lib/incus
   mkdir -p var/log/incus
   mount --bind "$LAB/m$n/log" var/log/incus
+  cp "$HERE/without-vsock.py" run/
+  mkdir run/host
+  # What runs in a container has the root of the namespace for its own: it has to be the member's, not that of this machine.
+  pivot_root . run/host
+  cd /
+  umount -l run/host
   hostname "node$n"
   export PATH=/usr/local/bin:/usr/libexec/incus:/usr/sbin:/usr/bin:/sbin:/bin
   export INCUS_EDK2_PATH=/usr/share/OVMF INCUS_OVMF_PATH=/usr/share/OVMF
   while :; do
-    /usr/bin/python3 "$HERE/without-vsock.py" "$ROOT" \
+    /usr/bin/python3 /run/without-vsock.py \
       /usr/libexec/incus/incusd --group root --logfile /var/log/incus/incusd.log || :
     sleep .2
     while [ -e run/hold ]; do sleep .2; done

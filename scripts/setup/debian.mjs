@@ -3,7 +3,7 @@ import { run, runWithProgress } from './run.mjs'
 
 /**
  * Installs the missing Debian packages when root can; otherwise says once which ones and how.
- * @param {'start' | 'test' | 'bench' | 'tools'} purpose
+ * @param {'start' | 'test' | 'bench' | 'tools' | 'python'} purpose
  */
 export async function ensureDebianPackages(purpose) {
   const wanted = debianPackages[purpose]

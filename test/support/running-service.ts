@@ -38,11 +38,14 @@ export interface RunningService {
  * Starts a service and waits until every part of it is ready: with `COINRACK_INSTANT_VPS=on` also for its first template,
  * with `COINRACK_SANDBOXES=true` for that of the smallest sandbox.
  */
-export async function startService(settings: Record<string, string> = {}): Promise<RunningService> {
+export async function startService(
+  settings: Record<string, string> = {},
+  { port = undefined as number | undefined } = {},
+): Promise<RunningService> {
   // Short, for sockets, and open to the service user.
   const dataFolder = await mkdtemp('/tmp/coinrack-e2e-')
   await chmod(dataFolder, 0o711)
-  const port = await freePort()
+  port ??= await freePort()
   const origin = `http://127.0.0.1:${port}`
   const env: Record<string, string> = {
     ...(process.env as Record<string, string>),

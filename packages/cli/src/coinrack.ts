@@ -1,11 +1,20 @@
 #!/usr/bin/env node
-import { runCommandLine } from './run-command-line.ts'
+import module from 'node:module'
 
 /*
  * `coinrack <command>`, here as `npm run coinrack -- <command>`.
  */
 
-const { exitCode, stdout, stderr } = await runCommandLine(process.argv.slice(2))
-if (stdout) console.log(stdout)
-if (stderr) console.error(stderr)
-process.exitCode = exitCode
+// What is loaded next is compiled once, where Node keeps that (from 22.1 on).
+module.enableCompileCache?.()
+
+// Whatever reads the output may stop reading, as `head` does.
+for (const output of [process.stdout, process.stderr])
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
+
+const { runCommandLine } = await import('./run-command-line.ts')
+const { realTerminal } = await import('./terminal.ts')
+process.exitCode = await runCommandLine(process.argv.slice(2), realTerminal())

@@ -1,30 +1,29 @@
 import { readFile } from 'node:fs/promises'
 import { ReceiptError, verifyReceipt } from '@coinrack/sdk/verify-receipt.ts'
-import { type Command, RefusedError } from './command.ts'
+import { RefusedError } from './exit-codes.ts'
 
-export const receiptVerify: Command = {
-  name: 'receipt verify',
-  arguments: '<file> [--key <key or file>]',
-  summary:
-    "Checks a receipt (the answer of get_receipt, as a file) without a network. --key is the operator's public key, or a file with it or with its /.well-known/jwks.json",
-  takes: 1,
-  options: { key: { type: 'string' } },
-  async run([path], { key }) {
-    const text = await readText(path!)
-    const keys = key === undefined ? undefined : await readKeys(key)
-    const { receipt, signature } = await verify(text, keys)
-    const payer = receipt.name === null ? receipt.email : `${receipt.name}, ${receipt.email}`
-    return [
-      `The receipt holds: ${receipt.amount} ${receipt.currency}, invoice ${receipt.invoice_id}, paid at ${receipt.paid_at} by ${payer} to ${receipt.issuer}`,
-      ...receipt.charges.map(({ amount, description }) => `  charged ${amount}: ${description}`),
-      ...receipt.payments.map(
-        ({ amount, token, network, tx_hash }) => `  received ${amount} ${token} on ${network}: ${tx_hash}`,
-      ),
-      keys
-        ? `It is signed with the key that you gave, ${signature.public_key}`
-        : `It is signed with ${signature.public_key}. Whose key that is was not checked: compare it with ${receipt.issuer}/.well-known/jwks.json, or give it with --key`,
-    ].join('\n')
-  },
+/**
+ * Checks the receipt of a file.
+ * @param key the operator's public key, or a file with it or with the set that the operator publishes
+ * @returns the receipt, and what is said of it
+ * @throws RefusedError when it does not hold
+ */
+export async function verifyReceiptFile(path: string, key: string | undefined) {
+  const text = await readText(path)
+  const keys = key === undefined ? undefined : await readKeys(key)
+  const { receipt, signature } = await verify(text, keys)
+  const payer = receipt.name === null ? receipt.email : `${receipt.name}, ${receipt.email}`
+  const lines = [
+    `The receipt holds: ${receipt.amount} ${receipt.currency}, invoice ${receipt.invoice_id}, paid at ${receipt.paid_at} by ${payer} to ${receipt.issuer}`,
+    ...receipt.charges.map(({ amount, description }) => `  charged ${amount}: ${description}`),
+    ...receipt.payments.map(
+      ({ amount, token, network, tx_hash }) => `  received ${amount} ${token} on ${network}: ${tx_hash}`,
+    ),
+    keys
+      ? `It is signed with the key that you gave, ${signature.public_key}`
+      : `It is signed with ${signature.public_key}. Whose key that is was not checked: compare it with ${receipt.issuer}/.well-known/jwks.json, or give it with --key`,
+  ]
+  return { receipt: { receipt, signature }, lines }
 }
 
 /** By whichever of the keys it names, or else by the first, which tells that it is another. */

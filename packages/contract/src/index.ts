@@ -18,6 +18,7 @@ import { sandboxPurchases, vpsPurchases } from './purchases.ts'
 import { receipts } from './receipts.ts'
 import { refunds } from './refunds.ts'
 import { sandboxFiles } from './sandbox-files.ts'
+import { sandboxMetrics } from './sandbox-metrics.ts'
 import { sandboxPorts } from './sandbox-ports.ts'
 import { sandboxTemplates } from './sandbox-templates.ts'
 import { sandboxWork } from './sandbox-work.ts'
@@ -61,6 +62,7 @@ export const operations = {
   ...about('VPS', console),
   ...about('VPS', snapshots),
   ...about('Sandboxes', sandboxes),
+  ...about('Sandboxes', sandboxMetrics),
   ...about('Sandboxes', sandboxPurchases),
   ...about('Sandboxes', programs),
   ...about('Sandboxes', sandboxWork),

@@ -14,7 +14,7 @@ import {
 } from './guest-shapes.ts'
 import { listOperation, operation } from './operation.ts'
 import { SandboxId, sandboxExample } from './sandboxes.ts'
-import { paging, Timestamp } from './wire.ts'
+import { Flag, paging, Timestamp, WaitSeconds } from './wire.ts'
 
 /** The largest file that streams carry, either way. */
 export const LARGEST_FILE_BYTES = 2 * 1024 ** 3
@@ -111,6 +111,66 @@ export const sandboxFiles = {
     }),
     errors,
     example: { ...sandboxExample, path: '.' },
+  }),
+  makeFolder: operation({
+    ...work,
+    method: 'PUT',
+    path: '/sandboxes/{id}/folders',
+    summary: 'Make a folder in a sandbox',
+    description:
+      'Makes a folder in a sandbox, with those on the way to it. One that is there already is no error.',
+    onMachine: true,
+    query: ['path'],
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject(file),
+    output: z.object({ path: z.string(), created: z.boolean().describe('It was not there before') }),
+    errors,
+    example: { ...sandboxExample, path: 'data/new' },
+  }),
+  moveFile: operation({
+    ...work,
+    method: 'POST',
+    path: '/sandboxes/{id}/files/move',
+    summary: 'Move a file of a sandbox',
+    description:
+      'Renames or moves a file or a folder of a sandbox, and makes the folders on the way. A file that is at the new path is replaced.',
+    onMachine: true,
+    effect: 'destructive',
+    idempotent: false,
+    input: z.strictObject({ ...file, to: Path }),
+    output: z.object({ path: z.string() }),
+    errors,
+    example: { ...example, to: 'old/hello.txt' },
+  }),
+  watchFolder: operation({
+    ...work,
+    method: 'GET',
+    path: '/sandboxes/{id}/folders/changes',
+    streams: true,
+    summary: 'Watch a folder of a sandbox',
+    description:
+      'Shows what changes in a folder of a sandbox from the call on: it answers with the first changes, or with none after timeout seconds. By REST with Accept: text/event-stream each change is streamed until the caller hangs up.',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({
+      ...file,
+      path: Path.default('.'),
+      recursive: Flag.default(false),
+      timeout: WaitSeconds.default(30),
+    }),
+    output: z.object({
+      changes: z.array(
+        z.object({
+          type: z
+            .enum(['created', 'written', 'removed', 'renamed', 'mode', 'overflow'])
+            .describe('overflow: there were too many to tell'),
+          path: z.string().describe('Below the folder'),
+        }),
+      ),
+    }),
+    errors,
+    example: { ...sandboxExample, path: '.', timeout: 1 },
   }),
   deleteFile: operation({
     ...work,

@@ -36,6 +36,28 @@ export const sandboxPorts = {
     errors: ['sandbox_not_running', 'preview_blocked', 'sandbox_limit', 'sandboxes_unavailable'],
     example: { ...sandboxExample, port: 8000 },
   }),
+  exposeAllPorts: operation({
+    ...one,
+    method: 'PUT',
+    path: '/sandboxes/{id}/ports',
+    summary: 'Expose all ports of a sandbox',
+    description:
+      'Gives every port of a sandbox a URL, also those that nothing listens on yet, or takes them away again. A port that was exposed by itself keeps what it was given.',
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({
+      sandbox_id: SandboxId,
+      access: z.enum(['public', 'token', 'none']).default('public'),
+    }),
+    output: z.object({
+      access: z.enum(['public', 'token', 'none']),
+      url: z.string().nullable().describe('With {port} in the place of the port'),
+      path_url: z.string().nullable(),
+      token: z.string().nullable().describe('Send it as X-Preview-Token, or once as ?preview_token='),
+    }),
+    errors: ['sandbox_not_running', 'sandboxes_unavailable'],
+    example: { ...sandboxExample, access: 'public' },
+  }),
   listExposedPorts: listOperation({
     ...one,
     method: 'GET',

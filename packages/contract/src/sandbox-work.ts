@@ -47,6 +47,9 @@ const Task = z.object({
   started_at: Timestamp,
 })
 
+const Context = z.object({ id: z.string(), language: z.enum(codeLanguages), cwd: z.string() })
+const context = { ...sandbox, context: TaskId }
+
 const taskExample = { ...sandboxExample, task_id: 'tsk_01kabcdefghjkmnpqrstvwxyz0' }
 const inside = ['sandbox_not_running', 'sandbox_unreachable', 'sandboxes_unavailable'] as const
 const started = [...inside, 'sandbox_limit', 'task_refused'] as const
@@ -150,6 +153,69 @@ export const sandboxWork = {
     errors: started,
     example: { ...sandboxExample, command: 'uname -a' },
     next: leadOn,
+  }),
+  createContext: operation({
+    ...work,
+    method: 'POST',
+    path: '/sandboxes/{id}/contexts',
+    summary: 'Create a context for code',
+    description:
+      'Creates an interpreter that keeps what code defines from one run to the next, in a folder of your choice. Code that is run in a new context makes it as well, in the home folder.',
+    onMachine: true,
+    effect: 'write',
+    idempotent: true,
+    input: z.strictObject({
+      ...sandbox,
+      context: TaskId,
+      language: z.enum(codeLanguages).default('python'),
+      cwd: NoNul.max(4096).optional().describe('Default: the home folder'),
+    }),
+    output: z.object({ context: TaskId, language: z.enum(codeLanguages), cwd: z.string() }),
+    errors: [...started, 'unknown_language'],
+    example: { ...sandboxExample, context: 'second', language: 'python' },
+  }),
+  listContexts: listOperation({
+    ...work,
+    method: 'GET',
+    path: '/sandboxes/{id}/contexts',
+    summary: 'List the contexts of a sandbox',
+    description:
+      'Lists the contexts that keep what code defines. There is one for each language from the beginning.',
+    effect: 'read',
+    idempotent: true,
+    input: z.strictObject({ ...sandbox, ...paging }),
+    output: Context,
+    errors: inside,
+    example: sandboxExample,
+  }),
+  restartContext: operation({
+    ...work,
+    method: 'POST',
+    path: '/sandboxes/{id}/contexts/{context}/restart',
+    summary: 'Empty a context',
+    description:
+      'Ends the code that runs in a context and forgets all that was defined in it. The next code in it begins anew.',
+    onMachine: true,
+    effect: 'destructive',
+    idempotent: true,
+    input: z.strictObject(context),
+    output: z.object({ context: TaskId }),
+    errors: [...inside, 'unknown_context'],
+    example: { ...sandboxExample, context: 'python' },
+  }),
+  deleteContext: operation({
+    ...work,
+    method: 'DELETE',
+    path: '/sandboxes/{id}/contexts/{context}',
+    summary: 'Delete a context',
+    description: 'Deletes a context with all that was defined in it. One that is not there is no error.',
+    onMachine: true,
+    effect: 'destructive',
+    idempotent: true,
+    input: z.strictObject(context),
+    output: z.object({ context: TaskId }),
+    errors: inside,
+    example: { ...sandboxExample, context: 'second' },
   }),
   listTasks: listOperation({
     ...work,

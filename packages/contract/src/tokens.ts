@@ -103,6 +103,12 @@ export const tokens = {
       scopes: Scopes.min(1).optional(),
       expires_in_days: z.number().int().min(1).max(365).optional(),
       budget: BudgetInput.optional(),
+      format: z
+        .enum(['coinrack', 'e2b'])
+        .default('coinrack')
+        .describe(
+          "e2b: a text that E2B's packages take as their API key, with the scope sandbox unless you give others",
+        ),
     }),
     output: z.object({ ...secret, details: Token }),
     errors: ['budget_exceeded', 'token_limit'],

@@ -6,10 +6,11 @@ export interface StreamEvent {
 }
 
 /** Server-Sent Events, as the HTML standard writes them; comments are left out. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent, void> {
+export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent, void> {
+  const decoder = new TextDecoder()
   let text = ''
-  for await (const piece of body.pipeThrough(new TextDecoderStream() as never) as ReadableStream<string>) {
-    text += piece
+  for await (const piece of body) {
+    text += decoder.decode(piece, { stream: true })
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const lines = text.slice(0, end).split('\n')
       text = text.slice(end + 2)

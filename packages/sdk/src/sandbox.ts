@@ -1,33 +1,35 @@
 import type { Operations } from '@coinrack/contract/index.ts'
 import type { Output } from '@coinrack/contract/operation.ts'
 import { type CallOptions, type Client, type ClientOptions, createClient } from './client.ts'
+import { createFiles, type SandboxFileAccess } from './sandbox-files.ts'
+import { createTask, type SandboxTask, type Stdin, type TerminalSize, typeInto } from './sandbox-task.ts'
 import { createWire, type Listeners, type Wire } from './sandbox-wire.ts'
 
 type Input<N extends keyof Client> = NonNullable<Parameters<Client[N]>[0]>
-type Work<N extends 'runCode' | 'execCommand' | 'getTask'> = Output<Operations[N]>
+type InputOf<N extends keyof Client> = Omit<Input<N>, 'sandbox_id'>
+type Work<N extends 'runCode' | 'execCommand'> = Output<Operations[N]>
 
 /** Told while it runs; `signal` ends it. */
 export type WorkOptions<N extends 'runCode' | 'execCommand'> = Omit<
-  Input<N>,
-  'sandbox_id' | 'code' | 'command' | 'background'
+  InputOf<N>,
+  'code' | 'command' | 'background' | 'terminal' | 'input'
 > &
   Listeners & { signal?: AbortSignal }
 
-/** A task in the background: it goes on without a reader. */
-export interface SandboxTask {
-  id: string
-  /** Reads on from these offsets; nothing is lost between reads. */
-  read(from?: { stdout?: number; stderr?: number; timeout?: number }): Promise<Work<'getTask'>>
-  /** Follows it to its end. @returns how it ended, with the first MiB of what it wrote from now on */
-  wait(options?: Listeners & { signal?: AbortSignal }): Promise<Work<'getTask'>>
-  write(input: string, options?: { end?: boolean }): Promise<void>
-  kill(signal?: Input<'killTask'>['signal']): Promise<void>
+/** The options of a command. */
+export interface ExecOptions extends WorkOptions<'execCommand'> {
+  /** What it reads: text, or pieces that are typed as they come. */
+  stdin?: Stdin
+  /** It gets a terminal of this size, whose output is all in `stdout`. */
+  terminal?: TerminalSize
+  /** Told once it runs, with what types into it, resizes its terminal and signals it. Its input stays open for that. */
+  onStart?: (task: SandboxTask) => void
 }
 
 /**
  * A code sandbox that runs, or is paused. It costs while it runs, until `kill`, or its time is over; as
  * `await using sandbox = await Sandbox.create(...)` it ends with its block.
- * All throw CoinrackError and ConnectionError.
+ * All throw CoinrackError, ConnectionError, and what a signal gave as its reason.
  */
 export class Sandbox implements AsyncDisposable {
   readonly id: string
@@ -61,125 +63,140 @@ export class Sandbox implements AsyncDisposable {
     return new Sandbox(options, createClient(options), id)
   }
 
+  /** The sandboxes that are not over, newest first, page after page. */
+  static async *list(
+    options: ClientOptions,
+    input: Input<'listSandboxes'> = {},
+    call?: CallOptions,
+  ): AsyncGenerator<Sandbox, void> {
+    const client = createClient(options)
+    for await (const { id } of client.listSandboxes.all(input, call)) yield new Sandbox(options, client, id)
+  }
+
   /** Its current state, and what it has cost so far. */
-  info = () => this.client.getSandbox({ sandbox_id: this.id })
+  info = (call?: CallOptions) => this.client.getSandbox({ sandbox_id: this.id }, call)
+
+  /** What it uses, as its own system measures it. */
+  metrics = (call?: CallOptions) => this.client.getSandboxMetrics({ sandbox_id: this.id }, call)
 
   /** Runs code to its end. Of each output the first MiB is in the result. */
   runCode(code: string, options: WorkOptions<'runCode'> = {}): Promise<Work<'runCode'>> {
     const { onStdout, onStderr, signal, ...input } = options
-    return this.wire.follow('/run', { ...input, code }, listeners(onStdout, onStderr), signal)
+    return this.wire.run('/run', { ...input, code }, listeners(onStdout, onStderr), signal)
   }
 
-  /** Runs a command to its end. Of each output the first MiB is in the result. */
-  exec(command: string, options: WorkOptions<'execCommand'> = {}): Promise<Work<'execCommand'>> {
-    const { onStdout, onStderr, signal, ...input } = options
-    return this.wire.follow('/exec', { ...input, command }, listeners(onStdout, onStderr), signal)
+  /**
+   * Runs a command to its end. Of each output the first MiB is in the result. One with a terminal, or that is typed into while it runs,
+   * drops what is more than 1 MiB ahead of its reader, and has no end of its own without `timeout`; any other one waits for its reader,
+   * and has 30 s by default.
+   */
+  async exec(command: string, options: ExecOptions = {}): Promise<Work<'execCommand'>> {
+    const { onStdout, onStderr, signal, stdin, terminal, onStart, ...input } = options
+    const heard = listeners(onStdout, onStderr)
+    if (terminal || onStart || (stdin !== undefined && typeof stdin !== 'string')) {
+      const task = await this.start(command, { ...input, ...(terminal && { terminal }) }, { signal })
+      return this.attend(task, options, heard)
+    }
+    const typed = stdin !== undefined && { input: stdin }
+    return this.wire.run('/exec', { ...input, ...typed, command }, heard, signal)
   }
 
-  /** Begins a command in the background. */
-  async start(
-    command: string,
-    options: Omit<Input<'execCommand'>, 'sandbox_id' | 'command' | 'background'> = {},
-  ): Promise<SandboxTask> {
-    const begun = await this.client.execCommand({
-      ...options,
-      sandbox_id: this.id,
-      command,
-      background: true,
-    })
-    return this.task(begun.task_id!)
-  }
-
-  /** An existing task, by its id. */
-  task(taskId: string): SandboxTask {
-    const { client, wire } = this
-    const task = { sandbox_id: this.id, task_id: taskId }
-    return {
-      id: taskId,
-      read: (from = {}) => client.getTask({ ...task, ...from }),
-      wait: ({ onStdout, onStderr, signal } = {}) =>
-        wire.follow(`/tasks/${taskId}`, undefined, listeners(onStdout, onStderr), signal),
-      write: async (input, { end = false } = {}) => void (await client.sendInput({ ...task, input, end })),
-      kill: async (signal = 'SIGKILL') => void (await client.killTask({ ...task, signal })),
+  /** Stays with a task to its end, and ends it when that fails. */
+  private async attend(
+    task: SandboxTask,
+    { signal, stdin, onStart }: ExecOptions,
+    heard: Listeners,
+  ): Promise<Work<'execCommand'>> {
+    const end = new AbortController()
+    const until = signal ? AbortSignal.any([signal, end.signal]) : end.signal
+    try {
+      onStart?.(task)
+      const failedToType =
+        stdin === undefined ? never : typeInto(task, stdin, { signal: until }).then(() => never)
+      const ended = await Promise.race([task.wait({ ...heard, signal: until }), failedToType])
+      const { stdout, stderr, exit_code, timed_out, duration_ms } = ended
+      const { truncated } = ended as unknown as { truncated: boolean }
+      return {
+        stdout,
+        stderr,
+        exit_code,
+        timed_out,
+        truncated,
+        duration_ms: duration_ms ?? 0,
+        task_id: task.id,
+      }
+    } catch (error) {
+      await task.kill('SIGKILL').catch(() => {})
+      throw error
+    } finally {
+      end.abort()
     }
   }
 
+  /** Begins a command in the background. Its input is open, and no one has to read what it writes. */
+  async start(
+    command: string,
+    options: Omit<InputOf<'execCommand'>, 'command' | 'background'> = {},
+    call?: CallOptions,
+  ): Promise<SandboxTask> {
+    const input = { ...options, sandbox_id: this.id, command, background: true }
+    return this.task((await this.client.execCommand(input, call)).task_id!)
+  }
+
+  /** An existing task, by its id. */
+  task = (taskId: string): SandboxTask => createTask(this.client, this.wire, this.id, taskId)
+
+  /** The tasks in the background that run, and those that ended last. */
+  async *tasks(call?: CallOptions): AsyncGenerator<SandboxTask, void> {
+    for await (const { id } of this.client.listTasks.all({ sandbox_id: this.id }, call)) yield this.task(id)
+  }
+
   /** Gives a port a URL. */
-  expose = (port: number, access: 'public' | 'token' = 'public') =>
-    this.client.exposePort({ sandbox_id: this.id, port, access })
+  expose = (port: number, access: 'public' | 'token' = 'public', call?: CallOptions) =>
+    this.client.exposePort({ sandbox_id: this.id, port, access }, call)
+
+  /** Takes the URL of a port away, and cuts its connections. */
+  unexpose = (port: number, call?: CallOptions) =>
+    this.client.unexposePort({ sandbox_id: this.id, port }, call)
+
+  /** The ports that have a URL. */
+  ports = (call?: CallOptions) => this.client.listExposedPorts.all({ sandbox_id: this.id }, call)
 
   /** Gives it so many seconds from now on. */
-  setTimeout = (seconds: number) => this.client.setSandboxTimeout({ sandbox_id: this.id, timeout: seconds })
+  setTimeout = (seconds: number, call?: CallOptions) =>
+    this.client.setSandboxTimeout({ sandbox_id: this.id, timeout: seconds }, call)
 
   /** Says what it may reach, in place of what was said before. */
-  setNetwork = (network: Omit<Input<'setSandboxNetwork'>, 'sandbox_id'>) =>
-    this.client.setSandboxNetwork({ ...network, sandbox_id: this.id })
+  setNetwork = (network: InputOf<'setSandboxNetwork'>, call?: CallOptions) =>
+    this.client.setSandboxNetwork({ ...network, sandbox_id: this.id }, call)
 
   /** Keeps memory and disk, and costs nothing until `resume`. */
-  pause = () => this.client.pauseSandbox({ sandbox_id: this.id })
-  resume = () => this.client.resumeSandbox({ sandbox_id: this.id })
+  pause = (call?: CallOptions) => this.client.pauseSandbox({ sandbox_id: this.id }, call)
+  /** Goes on where it was paused. */
+  resume = (input: InputOf<'resumeSandbox'> = {}, call?: CallOptions) =>
+    this.client.resumeSandbox({ ...input, sandbox_id: this.id }, call)
 
   /** Makes another one that goes on from where this one is now. */
-  async fork(input: Omit<Input<'forkSandbox'>, 'sandbox_id'> = {}): Promise<Sandbox> {
-    const { id } = await this.client.forkSandbox({ ...input, sandbox_id: this.id })
+  async fork(input: InputOf<'forkSandbox'> = {}, call?: CallOptions): Promise<Sandbox> {
+    const { id } = await this.client.forkSandbox({ ...input, sandbox_id: this.id }, call)
     return new Sandbox(this.options, this.client, id)
   }
 
   /** Keeps what it is now: `id` of the answer is the template of new ones. */
-  snapshot = async (name?: string) =>
-    (await this.client.createSandboxSnapshot({ sandbox_id: this.id, ...(name !== undefined && { name }) }))
-      .snapshot
+  async snapshot(name?: string, call?: CallOptions) {
+    const input = { sandbox_id: this.id, ...(name !== undefined && { name }) }
+    return (await this.client.createSandboxSnapshot(input, call)).snapshot
+  }
 
   /** Ends it, with all that is in it. One that is over is fine. */
-  kill = () => this.client.killSandbox({ sandbox_id: this.id })
+  kill = (call?: CallOptions) => this.client.killSandbox({ sandbox_id: this.id }, call)
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill()
   }
 }
 
-/** Files, up to 2 GB. Relative paths are of /home/user. */
-export interface SandboxFileAccess {
-  /** Replaces the file, and makes the folders on the way. @returns its size */
-  write(path: string, content: string | Uint8Array | ReadableStream<Uint8Array>): Promise<number>
-  read(path: string): Promise<Uint8Array>
-  text(path: string): Promise<string>
-  /** For files that are too large for the memory. */
-  stream(path: string): Promise<ReadableStream<Uint8Array>>
-  list(
-    path?: string,
-    options?: { depth?: number },
-  ): Promise<Awaited<ReturnType<Client['listFiles']>>['items']>
-  remove(path: string): Promise<void>
-  /** A link that works without a token, for so many seconds. */
-  link(what: 'upload' | 'download', path: string, seconds?: number): Promise<string>
-}
-
-function createFiles(client: Client, wire: Wire, id: string): SandboxFileAccess {
-  const at = (path: string) => `/files/content?path=${encodeURIComponent(path)}`
-  const get = (path: string) => wire.send(at(path), { method: 'GET' })
-  return {
-    async write(path, content) {
-      const headers = { 'content-type': 'application/octet-stream' }
-      const body = content as BodyInit
-      const response = await wire.send(at(path), { method: 'PUT', headers, body, duplex: 'half' })
-      return ((await response.json()) as { size: number }).size
-    },
-    read: async (path) => new Uint8Array(await (await get(path)).arrayBuffer()),
-    text: async (path) => (await get(path)).text(),
-    stream: async (path) => (await get(path)).body!,
-    async list(path = '.', options = {}) {
-      const files = []
-      for await (const file of client.listFiles.all({ ...options, sandbox_id: id, path })) files.push(file)
-      return files
-    },
-    remove: async (path) => void (await client.deleteFile({ sandbox_id: id, path })),
-    async link(what, path, seconds = 3600) {
-      const get = what === 'upload' ? client.getUploadUrl : client.getDownloadUrl
-      return (await get({ sandbox_id: id, path, expires_in: seconds })).url
-    },
-  }
-}
+const never = new Promise<never>(() => {})
 
 const listeners = (onStdout: Listeners['onStdout'], onStderr: Listeners['onStderr']): Listeners => ({
   ...(onStdout && { onStdout }),

@@ -1,4 +1,4 @@
-import type { Client } from './client.ts'
+import type { CallOptions, Client } from './client.ts'
 
 /** The most that one call carries, in bytes. */
 const PIECE_BYTES = 3_000_000
@@ -6,19 +6,19 @@ const PIECE_BYTES = 3_000_000
 /** Files of a VPS, through its guest agent. Paths are absolute. */
 export interface VpsFileAccess {
   /** Replaces the file; its folder has to exist. A file of more than 3 MB is written in pieces. @returns its size in bytes */
-  write(path: string, content: string | Uint8Array): Promise<number>
+  write(path: string, content: string | Uint8Array, call?: CallOptions): Promise<number>
   /** The whole file. */
-  read(path: string): Promise<Uint8Array>
-  text(path: string): Promise<string>
+  read(path: string, call?: CallOptions): Promise<Uint8Array>
+  text(path: string, call?: CallOptions): Promise<string>
 }
 
 /** @returns the files of one VPS */
 export function createVpsFiles(client: Client, service_id: string): VpsFileAccess {
-  async function read(path: string): Promise<Uint8Array> {
+  async function read(path: string, call?: CallOptions): Promise<Uint8Array> {
     const pieces: Uint8Array[] = []
     let offset = 0
     for (;;) {
-      const part = await client.readVpsFile({ service_id, path, offset, length: PIECE_BYTES })
+      const part = await client.readVpsFile({ service_id, path, offset, length: PIECE_BYTES }, call)
       pieces.push(
         part.content === undefined
           ? fromBase64(part.content_base64 ?? '')
@@ -30,15 +30,16 @@ export function createVpsFiles(client: Client, service_id: string): VpsFileAcces
   }
   return {
     read,
-    text: async (path) => new TextDecoder().decode(await read(path)),
-    async write(path, content) {
+    text: async (path, call) => new TextDecoder().decode(await read(path, call)),
+    async write(path, content, call) {
       const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
       let size = 0
       let offset = 0
       do {
         const piece = toBase64(bytes.subarray(offset, offset + PIECE_BYTES))
         const at = offset === 0 ? {} : { offset }
-        size = (await client.writeVpsFile({ service_id, path, content_base64: piece, ...at })).size
+        const input = { service_id, path, content_base64: piece, ...at }
+        size = (await client.writeVpsFile(input, call)).size
         offset += PIECE_BYTES
       } while (offset < bytes.length)
       return size

@@ -60,8 +60,19 @@ export class Vps {
     return new Vps(createClient(options), id)
   }
 
+  /** The VPS of the account, page after page. */
+  static async *list(
+    options: ClientOptions,
+    input: Input<'listVps'> = {},
+    call?: CallOptions,
+  ): AsyncGenerator<Vps, void> {
+    const client = createClient(options)
+    for await (const { id } of client.listVps.all(input, call)) yield new Vps(client, id)
+  }
+
   /** Its current state. It leaves the root password, which is shown once, for `waitUntilReady`. */
-  info = (): Promise<Status> => this.client.getVpsStatus({ service_id: this.id, reveal: false })
+  info = (call?: CallOptions): Promise<Status> =>
+    this.client.getVpsStatus({ service_id: this.id, reveal: false }, call)
 
   /**
    * Waits until it answers by SSH. The first time the answer has `root_password`: keep it, it is not shown again.
@@ -71,8 +82,8 @@ export class Vps {
     waitForSsh(this.client, this.id, options)
 
   /** How to connect to it by SSH. */
-  async ssh(): Promise<SshParameters> {
-    const { host, port, user, command, known_hosts } = (await this.info()).ssh
+  async ssh(call?: CallOptions): Promise<SshParameters> {
+    const { host, port, user, command, known_hosts } = (await this.info(call)).ssh
     return { host, port, username: user, command, knownHosts: known_hosts }
   }
 
@@ -88,29 +99,30 @@ export class Vps {
 
   /** Changes its power, and waits until that is done. */
   async power(action: Input<'powerVps'>['action'], options: WaitOptions<Work> = {}): Promise<void> {
-    await this.done(await this.client.powerVps({ service_id: this.id, action }), options)
+    const { signal } = options
+    await this.done(await this.client.powerVps({ service_id: this.id, action }, { signal }), options)
   }
 
   /** Installs an operating system anew: everything on its disk is lost. `confirm` is its host name. */
   async reinstall(input: InputOf<'reinstallVps'>, options: WaitOptions<Work> = {}): Promise<void> {
-    await this.done(await this.client.reinstallVps({ ...input, service_id: this.id }), options)
+    const { signal } = options
+    await this.done(await this.client.reinstallVps({ ...input, service_id: this.id }, { signal }), options)
   }
 
   /** Moves it to a larger plan. */
   async changePlan(target_plan: string, options: WaitOptions<Work> = {}): Promise<void> {
-    await this.done(
-      await this.client.changePlan({ service_id: this.id, target_plan, confirm: true }),
-      options,
-    )
+    const { signal } = options
+    const input = { service_id: this.id, target_plan, confirm: true as const }
+    await this.done(await this.client.changePlan(input, { signal }), options)
   }
 
   /** Keeps the state of its disk, to which `restoreSnapshot` of `client` goes back. */
-  snapshot = (input: InputOf<'createSnapshot'> = {} as InputOf<'createSnapshot'>) =>
-    this.client.createSnapshot({ ...input, service_id: this.id })
+  snapshot = (input: InputOf<'createSnapshot'> = {} as InputOf<'createSnapshot'>, call?: CallOptions) =>
+    this.client.createSnapshot({ ...input, service_id: this.id }, call)
 
   /** Ends it: at the end of what is paid, or at once with `{ mode: 'immediate', confirm: hostname }`, which credits unused time. */
-  cancel = (input: InputOf<'cancelService'> = {}) =>
-    this.client.cancelService({ ...input, service_id: this.id })
+  cancel = (input: InputOf<'cancelService'> = {}, call?: CallOptions) =>
+    this.client.cancelService({ ...input, service_id: this.id }, call)
 
   /** @throws NeverError when the work failed, or a later call wanted something else */
   private async done(

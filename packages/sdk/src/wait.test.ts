@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Client } from './client.ts'
 import { NeverError } from './never-error.ts'
+import { waitForApproval } from './wait-for-approval.ts'
 import { waitForInvoice } from './wait-for-invoice.ts'
 import { waitForSsh } from './wait-for-ssh.ts'
 
 /** A client whose one method answers these in turn, and notes what it was asked. */
-function answering<N extends 'getInvoice' | 'getVpsStatus'>(name: N, answers: object[]) {
+function answering<N extends 'getInvoice' | 'getVpsStatus' | 'getApproval'>(name: N, answers: object[]) {
   const left = [...answers]
   const asked: unknown[] = []
   const method = async (input: unknown) => {
@@ -47,4 +48,17 @@ test('error: a VPS that failed says why', async () => {
     { status: 'failed', ssh_ready: false, failure_reason: 'no disk' },
   ])
   await expect(waitForSsh(client, 'vps_1')).rejects.toThrow('VPS vps_1 is failed: no disk')
+})
+
+test('default: an approval is polled until the owner has decided', async () => {
+  const { client, asked } = answering('getApproval', [{ status: 'pending' }, { status: 'approved' }])
+  const told: string[] = []
+  const { status } = await waitForApproval(client, 'apr_1', { onChange: (seen) => told.push(seen.status) })
+  expect([status, told]).toEqual(['approved', ['pending', 'approved']])
+  expect(asked[0]).toEqual({ approval_id: 'apr_1', wait: 'decided', timeout: 50 })
+})
+
+test.each(['denied', 'expired'])('error: an approval that is %s never comes', async (status) => {
+  const { client } = answering('getApproval', [{ status }])
+  await expect(waitForApproval(client, 'apr_1')).rejects.toThrow(`apr_1 is ${status}`)
 })

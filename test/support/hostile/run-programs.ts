@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { makeSandboxes } from '@coinrack/compute/sandbox/testing.ts'
 import { processesOf } from '@coinrack/compute/sandbox/testing.ts'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { chances } from '../chances.ts'
 import { openProgramWorld } from '../program-world.ts'
 import { beginAudit } from './audit.ts'
@@ -11,6 +11,8 @@ import { hostileProgram } from './programs.ts'
 
 const TIDY_EVERY = 20
 const SETTLE_MS = 500
+/** How long a program waits for room at most. */
+const ROOM_MS = 10 * 60_000
 /** Those that are made in advance. */
 export const POOL = 1
 
@@ -56,6 +58,20 @@ export async function runHostilePrograms(
       await world.ask('killSandbox', owner.token, { sandbox_id: id })
     await world.reconcile()
   }
+  /** The host has other work too, and what programs left running takes room until it is ended. */
+  const untilThereIsRoom = async <T extends { status: number }>(run: () => Promise<T>): Promise<T> => {
+    const ran = await run()
+    if (ran.status !== 503) return ran
+    await endAll()
+    return vi.waitFor(
+      async () => {
+        const again = await run()
+        expect(again.status).not.toBe(503)
+        return again
+      },
+      { timeout: ROOM_MS, interval: ROOM_MS / 60 },
+    )
+  }
   const kinds = new Map<string, number>()
   try {
     for (let number = from; number < from + programs; number++) {
@@ -64,7 +80,7 @@ export async function runHostilePrograms(
       const what = `${kind} (program ${number} of seed ${seed})`
       const input = { code, timeout, ...(budget !== undefined && { budget }) }
       const begun = performance.now()
-      const { status, body } = await world.ask('runProgram', owner.token, input)
+      const { status, body } = await untilThereIsRoom(() => world.ask('runProgram', owner.token, input))
       expect([what, status, body.message]).toEqual([what, 200, undefined])
       console.log(
         `${what}: ${Math.round(performance.now() - begun)} ms, ${JSON.stringify([body.exit_code, body.timed_out, body.stdout, body.error, body.spent]).slice(0, 300)}`,

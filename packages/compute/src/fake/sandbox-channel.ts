@@ -1,7 +1,7 @@
 import { cp, mkdir, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import type { CodeContext, CodeLanguage, SandboxChannel } from '../ports/sandbox-channel.ts'
+import type { CodeContext, CodeLanguage, SandboxChannel, SandboxMetrics } from '../ports/sandbox-channel.ts'
 import { SandboxError } from '../ports/sandbox-runtime.ts'
 import { createFakeFiles } from './sandbox-files.ts'
 import { type FakeRuntime, says } from './sandbox-runtime.ts'
@@ -109,25 +109,37 @@ export function createFakeSandboxChannel(runtime: FakeRuntime, folder: string): 
       return socket
     },
 
-    async metrics(id) {
-      await here(id)
-      const { spec } = runtime.sandboxes.get(id)!
-      const memoryTotalBytes = spec.memoryMb * 1024 ** 2
-      const diskTotalBytes = spec.diskGb * 1024 ** 3
-      return {
-        cpuSeconds: 1.5,
-        vcpus: Math.ceil(spec.vcpus),
-        memoryUsedBytes: memoryTotalBytes / 8,
-        memoryTotalBytes,
-        diskUsedBytes: diskTotalBytes / 16,
-        diskTotalBytes,
-        processes: 12,
+    async history(id, { since, until } = {}) {
+      const { processes: _, ...now } = await metrics(id)
+      const sample = {
+        ...now,
+        at: runtime.now(),
+        cpuPercent: 12.5,
+        memoryCacheBytes: now.memoryTotalBytes / 32,
       }
+      return [sample].filter(({ at }) => (since ?? at) <= at && at <= (until ?? at))
     },
+    metrics,
 
     async close() {
       for (const id of runtime.sandboxes.keys()) tasks.signalAll(id, 'SIGKILL')
     },
+  }
+
+  async function metrics(id: string): Promise<SandboxMetrics> {
+    await here(id)
+    const { spec } = runtime.sandboxes.get(id)!
+    const memoryTotalBytes = spec.memoryMb * 1024 ** 2
+    const diskTotalBytes = spec.diskGb * 1024 ** 3
+    return {
+      cpuSeconds: 1.5,
+      vcpus: Math.ceil(spec.vcpus),
+      memoryUsedBytes: memoryTotalBytes / 8,
+      memoryTotalBytes,
+      diskUsedBytes: diskTotalBytes / 16,
+      diskTotalBytes,
+      processes: 12,
+    }
   }
 }
 

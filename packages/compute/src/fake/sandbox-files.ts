@@ -81,10 +81,14 @@ export function createFakeFiles(here: (id: string) => Promise<{ root: string; ho
       }),
 
     makeFolder: (id, path) =>
-      refused(async () => void (await mkdir((await locate(id, path)).file, { recursive: true }))),
+      refused(async () => (await mkdir((await locate(id, path)).file, { recursive: true })) !== undefined),
 
     move: (id, from, to) =>
-      refused(async () => rename((await locate(id, from)).file, (await locate(id, to)).file)),
+      refused(async () => {
+        const { file } = await locate(id, to)
+        await mkdir(dirname(file), { recursive: true })
+        await rename((await locate(id, from)).file, file)
+      }),
 
     remove: (id, path) =>
       refused(async () => rm((await locate(id, path)).file, { recursive: true, force: true })),

@@ -52,6 +52,8 @@ export interface FakeRuntime extends SandboxRuntime {
   crash(id: string): void
   /** Keeps a snapshot that came from another runtime. */
   adopt(snapshot: SandboxSnapshot): void
+  /** The time by its clock. */
+  now(): Date
   /** Told of what happens to the insides of sandboxes. */
   follow(inside: FakeInside): void
 }
@@ -140,6 +142,7 @@ export function createFakeRuntime(options: FakeRuntimeOptions): FakeRuntime {
 
   return {
     sandboxes,
+    now: () => clock.now(),
     calls,
 
     follow(other) {

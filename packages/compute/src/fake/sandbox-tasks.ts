@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { oneAtATime } from '@coinrack/host/one-at-a-time.ts'
 import {
   type CodeLanguage,
+  type CodeResult,
   OUTPUT_BYTES,
   type SandboxTasks,
   TASKS,
   type TaskEnd,
+  type TaskOffsets,
   type TaskRequest,
 } from '../ports/sandbox-channel.ts'
 import { SandboxError } from '../ports/sandbox-runtime.ts'
@@ -28,20 +30,26 @@ interface Inside {
   context(id: string, contextId: string): Promise<FakeContext>
 }
 
+/** So long a named reader may stay away from a task that is followed. */
+const READER_MS = 10_000
+
 interface Task {
   title: string
+  request: TaskRequest
   child: ChildProcess
   startedAt: Date
   hasStdin: boolean
   hasTerminal: boolean
   stdout: Output
   stderr: Output
-  /** Where code says how it ended, beside its outputs. */
-  report: Buffer[]
+  /** The line that code has not said to its end, beside its outputs. */
+  saying: string
+  results: CodeResult[]
+  error?: TaskEnd['error']
   end?: TaskEnd
   timedOut: boolean
-  /** For its reader, when that is late. */
-  waits: boolean
+  /** The last read of each reader that it waits for. */
+  readers: Map<string, { at: number; offsets: TaskOffsets }>
   wake: (() => void)[]
 }
 
@@ -90,15 +98,17 @@ export function createFakeTasks({ here, context }: Inside) {
     const empty = () => ({ from: 0, bytes: Buffer.alloc(0) })
     const task: Task = {
       title: titleOf(run),
+      request,
       child,
       startedAt,
       hasStdin: stdin,
       hasTerminal: terminal !== undefined,
       stdout: empty(),
       stderr: empty(),
-      report: [],
+      saying: '',
+      results: [],
       timedOut: false,
-      waits: overflow === 'wait',
+      readers: new Map(overflow === 'follow' ? [['', { at: begun, offsets: { stdout: 0, stderr: 0 } }]] : []),
       wake: [],
     }
     of(id).set(taskId, task)
@@ -106,12 +116,15 @@ export function createFakeTasks({ here, context }: Inside) {
     for (const name of ['stdout', 'stderr'] as const) {
       child[name]!.on('data', (chunk: Buffer) => {
         task[name].bytes = Buffer.concat([task[name].bytes, chunk])
-        if (!task.waits) dropTo(task[name], task[name].from + task[name].bytes.length - OUTPUT_BYTES)
-        else if (task[name].bytes.length >= OUTPUT_BYTES) child[name]!.pause()
+        if (!isHeld(task)) dropTo(task[name], task[name].from + task[name].bytes.length - OUTPUT_BYTES)
+        else if (task[name].bytes.length >= OUTPUT_BYTES) {
+          child[name]!.pause()
+          if (task.readers.size > 0) setTimeout(() => goOn(task), READER_MS).unref()
+        }
         wake(task)
       })
     }
-    ;(child.stdio[3] as NodeJS.ReadableStream).on('data', (chunk: Buffer) => task.report.push(chunk))
+    ;(child.stdio[3] as NodeJS.ReadableStream).on('data', (chunk: Buffer) => hear(task, chunk.toString()))
     const timer =
       request.timeoutMs !== undefined &&
       setTimeout(() => {
@@ -125,7 +138,9 @@ export function createFakeTasks({ here, context }: Inside) {
         ...(signal === null ? { exitCode: code! } : { signal }),
         timedOut: task.timedOut,
         durationMs: Math.round(performance.now() - begun),
-        ...readReport(Buffer.concat(task.report).toString()),
+        results: task.results,
+        ...(used && { count: used.ran.length }),
+        ...(task.error && { error: task.error }),
       }
       wake(task)
     })
@@ -139,23 +154,31 @@ export function createFakeTasks({ here, context }: Inside) {
   }
 
   const tasks: SandboxTasks = {
-    start: (id, taskId, request) => alone(`${id} ${taskId}`, () => start(id, taskId, request)),
+    async start(id, taskId, request) {
+      await alone(`${id} ${taskId}`, () => start(id, taskId, request))
+      return { pid: of(id).get(taskId)!.child.pid! }
+    },
 
     async run(id, taskId, request, options) {
       await tasks.start(id, taskId, request)
       return tasks.read(id, taskId, { stdout: 0, stderr: 0 }, options)
     },
 
-    async read(id, taskId, offsets, { waitMs = 0, untilEnd = false } = {}) {
+    async read(id, taskId, offsets, { waitMs = 0, untilEnd = false, reader } = {}) {
       const task = await known(id, taskId)
-      for (const name of ['stdout', 'stderr'] as const) {
-        if (task.waits) dropTo(task[name], offsets[name])
-        if (task[name].bytes.length < OUTPUT_BYTES) task.child[name]!.resume()
+      const { overflow } = task.request
+      if (overflow === 'follow' && reader !== undefined) {
+        task.readers.delete('')
+        task.readers.set(reader, { at: performance.now(), offsets })
       }
+      for (const name of ['stdout', 'stderr'] as const)
+        if (overflow === 'wait') dropTo(task[name], offsets[name])
+      goOn(task)
       const end = (name: 'stdout' | 'stderr') => task[name].from + task[name].bytes.length
       const least = untilEnd ? READ_BYTES : 1
       const hasNews = () =>
         task.end !== undefined ||
+        task.results.length > (offsets.results ?? task.results.length) ||
         end('stdout') - offsets.stdout >= least ||
         end('stderr') - offsets.stderr >= least
       for (const latest = performance.now() + waitMs; !hasNews() && performance.now() < latest; ) {
@@ -175,7 +198,12 @@ export function createFakeTasks({ here, context }: Inside) {
           stdout: Math.min(Math.max(offsets.stdout, task.stdout.from), end('stdout')),
           stderr: Math.min(Math.max(offsets.stderr, task.stderr.from), end('stderr')),
         },
-        next: { stdout: end('stdout'), stderr: end('stderr') },
+        next: {
+          stdout: end('stdout'),
+          stderr: end('stderr'),
+          ...(offsets.results !== undefined && { results: task.results.length }),
+        },
+        ...(offsets.results !== undefined && { results: task.results.slice(offsets.results) }),
         ...(task.end && { end: task.end }),
       }
     },
@@ -203,12 +231,16 @@ export function createFakeTasks({ here, context }: Inside) {
 
     async list(id) {
       await here(id)
-      return [...of(id)].map(([taskId, { title, child, startedAt, end }]) => ({
+      return [...of(id)].map(([taskId, { title, request, child, startedAt, end }]) => ({
         taskId,
         title,
         isRunning: end === undefined,
         pid: child.pid!,
         startedAt,
+        args: argsOf(request.run),
+        env: request.env ?? {},
+        ...(request.cwd !== undefined && { cwd: request.cwd }),
+        hasTerminal: request.terminal !== undefined,
       }))
     },
 
@@ -237,11 +269,37 @@ function commandOf(
   if ('code' in run) {
     if (context && context.language !== run.language)
       throw new SandboxError('context_unknown', `Context ${run.context} is none of ${run.language}`)
-    return codeCommand(run.language, context?.ran ?? [], run.code)
+    return codeCommand(run, context?.ran ?? [])
   }
   if ('command' in run)
     return hasTerminal ? ['script', '-qec', run.command, '/dev/null'] : ['/bin/bash', '-c', run.command]
   return run.program
+}
+
+const argsOf = (run: TaskRequest['run']): string[] =>
+  'code' in run ? [] : 'command' in run ? ['/bin/bash', '-c', run.command] : run.program
+
+/** Whether what it writes is kept until it was read. */
+const isHeld = ({ request, readers }: Task) => request.overflow === 'wait' || readers.size > 0
+
+/** Drops what all readers have, forgets those that stay away, and lets the task write on where there is room. */
+function goOn(task: Task): void {
+  for (const [name, { at }] of task.readers) if (performance.now() - at > READER_MS) task.readers.delete(name)
+  for (const name of ['stdout', 'stderr'] as const) {
+    const read = [...task.readers.values()].map(({ offsets }) => offsets[name])
+    if (read.length > 0) dropTo(task[name], Math.min(...read))
+    if (!isHeld(task) || task[name].bytes.length < OUTPUT_BYTES) task.child[name]!.resume()
+  }
+}
+
+function hear(task: Task, text: string): void {
+  const lines = (task.saying + text).split('\n')
+  task.saying = lines.pop()!
+  for (const { result, error } of lines.map(readReport)) {
+    if (result) task.results.push(result)
+    if (error) task.error = error
+  }
+  wake(task)
 }
 
 const titleOf = (run: TaskRequest['run']) =>

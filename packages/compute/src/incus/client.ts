@@ -63,6 +63,8 @@ const TIMEOUT_MS = 12_000
 const OPERATION_MS = 10 * 60_000
 /** One wait for an operation ends after this long, and another begins. */
 const WAIT_SECONDS = 5
+/** So many waits in a row without an answer, and what became of the operation is unknown. */
+const MOST_UNANSWERED = 3
 /** The message of a member that has no leader or is coming up; another member, or a later call, may do better. */
 const NOT_READY =
   /isn't ready yet|shutting down|no available .*leader|Failed to begin transaction|context deadline exceeded/i
@@ -166,8 +168,9 @@ export function createIncusClient(options: IncusClientOptions) {
   async function finish(operation: string, member: string, limitMs: number): Promise<Operation> {
     // Its address has the project in its query already.
     const path = operation.split('?')[0]!
+    let unanswered = 0
     for (let waited = 0; ; ) {
-      const { text } = await ask('GET', `${path}/wait`, {
+      const answer = await ask('GET', `${path}/wait`, {
         query: { timeout: String(WAIT_SECONDS) },
         member,
         timeoutMs: timeoutMs + WAIT_SECONDS * 1_000,
@@ -175,9 +178,16 @@ export function createIncusClient(options: IncusClientOptions) {
         // Operations live in the memory of one member: one that is gone says nothing of what it did.
         if (isNotFound(error))
           throw new IncusUnreachableError(`The operation ${path} is gone`, { cause: error })
+        // A member that is busy with what it was asked for may answer the next time.
+        if (error instanceof IncusUnreachableError && ++unanswered < MOST_UNANSWERED) return undefined
         throw error
       })
-      const state = parse(text).metadata as Operation
+      if (answer === undefined) {
+        await sleep(RETRY_MS)
+        continue
+      }
+      unanswered = 0
+      const state = parse(answer.text).metadata as Operation
       if (isOver(state)) return state
       waited += WAIT_SECONDS * 1_000
       if (waited >= limitMs) throw new IncusUnreachableError(`The operation ${path} takes too long`)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { vpsDriverSuite } from '../ports/suites/vps-driver.suite.ts'
 import type { VpsDriver, VpsSpec } from '../ports/vps-driver.ts'
 import { makeSpec, makeVpsId } from '../testing.ts'
-import { createIncusClient } from './client.ts'
+import { createIncusClient, IncusUnreachableError } from './client.ts'
 import { createIncusDriver } from './driver.ts'
 import { instanceName, KEY } from './instance.ts'
 import { type RecordedCluster, startRecordedCluster } from './testing-server.ts'
@@ -203,4 +203,20 @@ test('behavior: of calls with one number one boot comes, whichever is asked for;
   await driver.power(spec.id, 'reset', 8)
   expect(boots()).toBe(before + 4)
   await close()
+})
+
+test('behavior: a wait that a busy member does not answer is asked again; when it stays silent, what became of the change is unknown', async () => {
+  const { cluster, client, close } = await start()
+  try {
+    // Each of the three members is asked, twice.
+    let silent = 6
+    cluster.meddle = (call) => (/operations\/.*\/wait/.test(call) && silent-- > 0 ? 'lost' : undefined)
+    const change = () =>
+      client.change('POST', '/1.0/instances', { query: { target: 'node2' }, body: { name: `vps-${silent}` } })
+    expect(await change()).toMatchObject({ status_code: 200 })
+    silent = Number.POSITIVE_INFINITY
+    await expect(change()).rejects.toThrow(IncusUnreachableError)
+  } finally {
+    await close()
+  }
 })

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -83,7 +83,9 @@ export async function processesOf(id: string): Promise<number[]> {
     if (parent !== undefined) parents.set(Number(entry), Number(parent))
   }
   const waiting = new Set(parents.values())
-  return [...parents.keys()].filter((pid) => !waiting.has(pid))
+  // One that has ended since it was found, as QEMU does that goes to the background, was none.
+  const isThere = (pid: number) => existsSync(`/proc/${pid}/exe`)
+  return [...parents.keys()].filter((pid) => !waiting.has(pid) && isThere(pid))
 }
 
 /** Removes all machines and retained disks, which would run on and keep their addresses. */

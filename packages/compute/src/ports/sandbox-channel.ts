@@ -14,6 +14,11 @@ export interface SandboxChannel {
   connect(id: string, port: number): Promise<Duplex>
   /** The current use of the sandbox, as it says itself. */
   metrics(id: string): Promise<SandboxMetrics>
+  /**
+   * Its use in the last hour at most, a sample every few seconds while it ran, the oldest first, and the current one. One
+   * that began as a copy has none from before.
+   */
+  history(id: string, between?: { since?: Date; until?: Date }): Promise<SandboxSample[]>
 }
 
 /** Programs, and pieces of code, that run in a sandbox. */
@@ -23,7 +28,7 @@ export interface SandboxTasks {
    * @param taskId of the caller's making: up to 64 letters, digits, `_` and `-`
    * Throws `spec_invalid` (no such user or folder), `context_unknown`, `language_unknown`, `too_many`.
    */
-  start(id: string, taskId: string, request: TaskRequest): Promise<void>
+  start(id: string, taskId: string, request: TaskRequest): Promise<StartedTask>
   /** Starts a task, and reads it from its beginning on, in one go: as `start` and `read` do. */
   run(id: string, taskId: string, request: TaskRequest, options?: ReadOptions): Promise<TaskOutput>
   /**
@@ -46,11 +51,18 @@ export interface SandboxTasks {
   remove(id: string, taskId: string): Promise<void>
 }
 
+export interface StartedTask {
+  /** The process id of its first process; undefined for code that waits for other code of its context. */
+  pid?: number
+}
+
 export interface ReadOptions {
   /** Waits up to so long for more than nothing, or for the task's end. Default 0. */
   waitMs?: number
   /** Waits for its end, or for as much as one read holds at most. */
   untilEnd?: boolean
+  /** A name for whoever reads on and on, whom a task with the overflow `follow` waits for. */
+  reader?: string
 }
 
 export type TaskSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2'
@@ -65,7 +77,15 @@ export interface TaskRequest {
   run:
     | { command: string }
     | { program: string[] }
-    | { code: string; language: CodeLanguage; context?: string }
+    | {
+        code: string
+        language: CodeLanguage
+        context?: string
+        /** Whether results have the forms of `DATA_FORM` and `CHART_FORM` as well. Default: no. */
+        data?: boolean
+        /** Whether what it throws is in its end alone, and not in `stderr` as well. Default: no. */
+        quiet?: boolean
+      }
   /** Default: the user's home; of code in a context, the context's. */
   cwd?: string
   /** Added to the sandbox's own. */
@@ -80,16 +100,24 @@ export interface TaskRequest {
   stdin?: boolean
   /**
    * When more than `OUTPUT_BYTES` of an output were not read: `wait` holds the task up until they are, `drop` forgets
-   * the oldest. Default `drop`.
+   * the oldest. `follow` waits for its readers that have a name, and goes on without those that stay away for about ten
+   * seconds, and at first for its first one. Default `drop`.
    */
-  overflow?: 'wait' | 'drop'
+  overflow?: 'wait' | 'drop' | 'follow'
 }
+
+/** The columns of a table by their names, `{"name": [cell, ...]}`, up to 100,000 cells. */
+export const DATA_FORM = 'application/vnd.coinrack.data+json'
+/** What a figure shows: `type` (line, scatter, bar, pie, box_and_whisker, superchart), `title`, labels, and `elements`. */
+export const CHART_FORM = 'application/vnd.coinrack.chart+json'
 
 export type CodeLanguage = 'python' | 'node' | 'bash'
 
 export interface TaskOffsets {
   stdout: number
   stderr: number
+  /** The number of the first result that is wanted. Left out, a read waits for none and tells of none before the end. */
+  results?: number
 }
 
 /** The part of each output of a task that is kept. */
@@ -104,6 +132,8 @@ export interface TaskOutput {
   from: TaskOffsets
   /** Where to read on. */
   next: TaskOffsets
+  /** The results of code from the offset on, as they are made. */
+  results?: CodeResult[]
   /** Undefined while it runs, and until all that it wrote is in a read. */
   end?: TaskEnd
 }
@@ -119,6 +149,8 @@ export interface TaskEnd {
   results: CodeResult[]
   /** The error that code threw. */
   error?: CodeError
+  /** How many pieces of code its interpreter has run, this one included. */
+  count?: number
 }
 
 /** One thing in all the forms that it has, as text (`image/png` in base64): `text/plain` is always there. */
@@ -142,6 +174,13 @@ export interface TaskInfo {
   /** The process id of its first process; of the interpreter for code in a context. */
   pid?: number
   startedAt: Date
+  /** The program with its arguments; empty for code. */
+  args: string[]
+  /** The environment of its own, without that of the sandbox. */
+  env: Record<string, string>
+  /** As it was asked for. */
+  cwd?: string
+  hasTerminal: boolean
 }
 
 /** Interpreters that keep what was defined in them from one piece of code to the next. */
@@ -186,8 +225,9 @@ export interface SandboxFiles {
     source: AsyncIterable<Uint8Array>,
     options?: FileOptions & { mode?: number },
   ): Promise<number>
-  /** With the folders on the way. There already: nothing is done. */
-  makeFolder(id: string, path: string, options?: FileOptions): Promise<void>
+  /** With the folders on the way. There already: nothing is done. @returns whether it is new */
+  makeFolder(id: string, path: string, options?: FileOptions): Promise<boolean>
+  /** With the folders on the way to the new place. A file that is there is replaced. */
   move(id: string, from: string, to: string, options?: FileOptions): Promise<void>
   /** A folder with all that is in it. One that is not there is fine. */
   remove(id: string, path: string, options?: FileOptions): Promise<void>
@@ -241,4 +281,12 @@ export interface SandboxMetrics {
   diskUsedBytes: number
   diskTotalBytes: number
   processes: number
+}
+
+export interface SandboxSample extends Omit<SandboxMetrics, 'processes'> {
+  at: Date
+  /** In percent of one processor, since the sample before: 200 is two that are busy. */
+  cpuPercent: number
+  /** Files that are kept in memory, which is not counted as used. */
+  memoryCacheBytes: number
 }

@@ -16,7 +16,7 @@ export interface Answering {
   tasks: SandboxTasks
   contexts: CodeContexts
   files: Omit<SandboxFiles, 'read' | 'write' | 'watch'>
-  channel: Pick<SandboxChannel, 'metrics'>
+  channel: Pick<SandboxChannel, 'metrics' | 'history'>
   artifacts: Omit<SandboxArtifacts, 'read' | 'write'>
   control: HostControl
 }
@@ -68,7 +68,7 @@ export const calls: Rows = {
     capacity: call([], shape.Capacity),
   },
   tasks: {
-    start: call([Id, Id, shape.Request], Nothing),
+    start: call([Id, Id, shape.Request], shape.Started),
     run: call([Id, Id, shape.Request, shape.Reading], shape.Output, untilRead(3)),
     read: call([Id, Id, shape.Offsets, shape.Reading], shape.Output, untilRead(3)),
     write: call([Id, Id, shape.Input, shape.Writing], Nothing, SLOW_MS),
@@ -86,11 +86,14 @@ export const calls: Rows = {
   files: {
     stat: call([Id, Path, shape.AsUser], shape.File),
     list: call([Id, Path, shape.Listing], shape.Files),
-    makeFolder: call([Id, Path, shape.AsUser], Nothing),
+    makeFolder: call([Id, Path, shape.AsUser], shape.Made),
     move: call([Id, Path, Path, shape.AsUser], Nothing),
     remove: call([Id, Path, shape.AsUser], Nothing),
   },
-  channel: { metrics: call([Id], shape.Metrics) },
+  channel: {
+    metrics: call([Id], shape.Metrics),
+    history: call([Id, shape.Between], shape.Samples),
+  },
   artifacts: {
     list: call([], shape.ArtifactIds),
     describe: call([shape.ArtifactId], shape.Artifact, SLOW_MS),

@@ -101,7 +101,7 @@ export function reachSandboxHost(socket: Duplex, { pingMs = PING_MS } = {}): San
       tasks: port<SandboxChannel['tasks']>('tasks'),
       contexts: port<SandboxChannel['contexts']>('contexts'),
       files,
-      ...port<Pick<SandboxChannel, 'metrics'>>('channel'),
+      ...port<Pick<SandboxChannel, 'metrics' | 'history'>>('channel'),
       async connect(id, portNumber) {
         const { stream } = await to.open('channel/connect', [id, portNumber])
         return Duplex.from({ readable: stream, writable: stream } as never)

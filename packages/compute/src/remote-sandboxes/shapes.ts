@@ -60,7 +60,13 @@ export const Request = z.object({
   run: z.union([
     z.object({ command: z.string() }),
     z.object({ program: z.array(z.string()) }),
-    z.object({ code: z.string(), language: CodeLanguage, context: Id.optional() }),
+    z.object({
+      code: z.string(),
+      language: CodeLanguage,
+      context: Id.optional(),
+      data: z.boolean().optional(),
+      quiet: z.boolean().optional(),
+    }),
   ]),
   cwd: Path.optional(),
   env: z.record(z.string(), z.string()).optional(),
@@ -68,10 +74,15 @@ export const Request = z.object({
   timeoutMs: Count.optional(),
   terminal: Terminal.optional(),
   stdin: z.boolean().optional(),
-  overflow: z.enum(['wait', 'drop']).optional(),
+  overflow: z.enum(['wait', 'drop', 'follow']).optional(),
 })
-export const Reading = z.object({ waitMs: Count.optional(), untilEnd: z.boolean().optional() }).optional()
-export const Offsets = z.object({ stdout: Count, stderr: Count })
+export const Started = z.object({ pid: Count.optional() }).default({})
+export const Made = z.boolean().default(false)
+export const Reading = z
+  .object({ waitMs: Count.optional(), untilEnd: z.boolean().optional(), reader: Id.optional() })
+  .optional()
+export const Offsets = z.object({ stdout: Count, stderr: Count, results: Count.optional() })
+const Results = z.array(z.object({ data: z.record(z.string(), z.string()), isMain: z.boolean() }))
 export const Input = Bytes
 export const Writing = z.object({ end: z.boolean().optional() }).optional()
 export const Signal = z.enum(['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'])
@@ -81,14 +92,16 @@ export const Output = z.object({
   stderr: Bytes,
   from: Offsets,
   next: Offsets,
+  results: Results.optional(),
   end: z
     .object({
       exitCode: z.number().optional(),
       signal: Id.optional(),
       timedOut: z.boolean(),
       durationMs: Count,
-      results: z.array(z.object({ data: z.record(z.string(), z.string()), isMain: z.boolean() })),
+      results: Results,
       error: z.object({ name: z.string(), value: z.string(), traceback: z.string() }).optional(),
+      count: Count.optional(),
     })
     .optional(),
 })
@@ -99,6 +112,11 @@ export const Tasks = z.array(
     isRunning: z.boolean(),
     pid: Count.optional(),
     startedAt: Time,
+    // A host of an earlier version does not say these.
+    args: z.array(z.string()).default([]),
+    env: z.record(z.string(), z.string()).default({}),
+    cwd: Path.optional(),
+    hasTerminal: z.boolean().default(false),
   }),
 )
 export const NewContext = z.object({ language: CodeLanguage, cwd: Path.optional() })
@@ -127,15 +145,20 @@ export const FileChange = z.object({
   path: Path,
 })
 export const Port = z.int().min(1).max(65_535)
-export const Metrics = z.object({
+const Measured = z.object({
   cpuSeconds: Count,
   vcpus: Count,
   memoryUsedBytes: Count,
   memoryTotalBytes: Count,
   diskUsedBytes: Count,
   diskTotalBytes: Count,
-  processes: Count,
 })
+export const Metrics = Measured.extend({ processes: Count })
+export const Samples = z
+  .array(Measured.extend({ at: Time, cpuPercent: Count, memoryCacheBytes: Count }))
+  .max(2_000)
+const Moment = z.union([z.date(), Time]).optional()
+export const Between = z.object({ since: Moment, until: Moment }).optional()
 
 const ArtifactId = z.string().regex(/^(image|snapshot):[a-zA-Z0-9_.-]{1,100}$/)
 const FileName = z.string().regex(/^[a-z][a-z0-9.]{0,40}$/)

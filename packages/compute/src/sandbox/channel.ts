@@ -3,7 +3,7 @@ import type {
   CodeResult,
   ReadOptions,
   SandboxChannel,
-  SandboxMetrics,
+  SandboxSample,
   SandboxTasks,
   TaskEnd,
   TaskInfo,
@@ -39,7 +39,10 @@ export function createGuestChannel(sessionOf: (id: string) => Promise<AgentSessi
   }
 
   const tasks: SandboxTasks = {
-    start: async (id, taskId, request) => void (await start(id, taskId, request, {}, {})),
+    async start(id, taskId, request) {
+      const { head } = await start(id, taskId, request, {}, {})
+      return typeof head.pid === 'number' ? { pid: head.pid } : {}
+    },
 
     async run(id, taskId, request, options = {}) {
       const { wanted, limit } = readingOf(options)
@@ -68,13 +71,18 @@ export function createGuestChannel(sessionOf: (id: string) => Promise<AgentSessi
     async list(id) {
       const { head } = await ask(id, 'tasks.list')
       return list(head.tasks).map((task): TaskInfo => {
-        const { taskId, title, isRunning, pid, startedAt } = object(task)
+        const { taskId, title, isRunning, pid, startedAt, args, env, cwd, hasTerminal } = object(task)
         return {
           taskId: String(taskId),
           title: String(title),
           isRunning: isRunning === true,
           ...(typeof pid === 'number' && { pid }),
           startedAt: new Date(number(startedAt) * 1000),
+          // A sandbox that was paused under an earlier version has that version's agent.
+          args: list(args ?? []).map(String),
+          env: texts(env ?? {}),
+          ...(typeof cwd === 'string' && { cwd }),
+          hasTerminal: hasTerminal === true,
         }
       })
     },
@@ -118,16 +126,43 @@ export function createGuestChannel(sessionOf: (id: string) => Promise<AgentSessi
 
     async metrics(id) {
       const { head } = await ask(id, 'metrics')
-      const names = ['cpuSeconds', 'vcpus', 'memoryUsedBytes', 'memoryTotalBytes', 'diskUsedBytes']
-      const known = [...names, 'diskTotalBytes', 'processes'].map((name) => [name, number(head[name])])
-      return Object.fromEntries(known) as SandboxMetrics
+      return numbers(head, [...MEASURED, 'processes'])
+    },
+
+    async history(id, { since, until } = {}) {
+      const seconds = (at: Date) => at.getTime() / 1000
+      const { head } = await ask(id, 'metrics.history', {
+        ...(since && { since: seconds(since) }),
+        ...(until && { until: seconds(until) }),
+      })
+      return list(head.samples).map((sample): SandboxSample => {
+        const { at, ...said } = object(sample)
+        const measured = numbers(said, [...MEASURED, 'cpuPercent', 'memoryCacheBytes'])
+        return { ...measured, at: new Date(number(at) * 1000) }
+      })
     },
   }
 }
 
-function readingOf({ waitMs = 0, untilEnd = false }: ReadOptions) {
+const MEASURED = [
+  'cpuSeconds',
+  'vcpus',
+  'memoryUsedBytes',
+  'memoryTotalBytes',
+  'diskUsedBytes',
+  'diskTotalBytes',
+] as const
+
+const numbers = <N extends string>(said: Record<string, unknown>, names: readonly N[]) =>
+  Object.fromEntries(names.map((name) => [name, number(said[name])])) as Record<N, number>
+
+const texts = (said: unknown) =>
+  Object.fromEntries(Object.entries(object(said)).map(([name, text]) => [name, String(text)]))
+
+function readingOf({ waitMs = 0, untilEnd = false, reader }: ReadOptions) {
   const wait = Math.min(waitMs, MAX_WAIT_MS)
-  return { wanted: { waitMs: wait, untilEnd }, limit: { timeoutMs: ANSWER_MS + wait } }
+  const wanted = { waitMs: wait, untilEnd, ...(reader !== undefined && { reader }) }
+  return { wanted, limit: { timeoutMs: ANSWER_MS + wait } }
 }
 
 function readOutput({ head, body }: Message): TaskOutput {
@@ -138,6 +173,7 @@ function readOutput({ head, body }: Message): TaskOutput {
     stderr: body.subarray(stdoutBytes),
     from: readOffsets(head.from),
     next: readOffsets(head.next),
+    ...(head.results !== undefined && { results: list(head.results).map(readResult) }),
     ...(end && { end }),
   }
 }
@@ -147,23 +183,29 @@ function checkName(name: string): void {
 }
 
 function readOffsets(value: unknown): TaskOffsets {
-  const { stdout, stderr } = object(value)
-  return { stdout: number(stdout), stderr: number(stderr) }
+  const { stdout, stderr, results } = object(value)
+  return {
+    stdout: number(stdout),
+    stderr: number(stderr),
+    ...(results !== undefined && { results: number(results) }),
+  }
+}
+
+function readResult(value: unknown): CodeResult {
+  const { data, isMain } = object(value)
+  return { data: texts(data), isMain: isMain === true }
 }
 
 function readEnd(value: unknown): TaskEnd {
-  const { exitCode, signal, timedOut, durationMs, results, error } = object(value)
+  const { exitCode, signal, timedOut, durationMs, results, error, count } = object(value)
   const { name, value: said, traceback } = error ? object(error) : {}
   return {
     ...(typeof exitCode === 'number' && { exitCode }),
     ...(typeof signal === 'string' && { signal }),
     timedOut: timedOut === true,
     durationMs: number(durationMs),
-    results: list(results).map((result): CodeResult => {
-      const { data, isMain } = object(result)
-      const forms = Object.entries(object(data)).map(([form, text]) => [form, String(text)])
-      return { data: Object.fromEntries(forms), isMain: isMain === true }
-    }),
+    results: list(results).map(readResult),
+    ...(typeof count === 'number' && { count }),
     ...(error !== undefined &&
       error !== null && {
         error: { name: String(name), value: String(said), traceback: String(traceback) },

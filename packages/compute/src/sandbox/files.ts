@@ -65,7 +65,8 @@ export function createGuestFiles(sessionOf: (id: string) => Promise<AgentSession
     },
 
     async makeFolder(id, path, options) {
-      await ask(id, 'makeFolder', { path, ...options })
+      const { made } = await ask(id, 'makeFolder', { path, ...options })
+      return made === true
     },
     async move(id, from, to, options) {
       await ask(id, 'move', { path: from, to, ...options })

@@ -28,9 +28,10 @@ export const approving: Approving = {
     const { asking } = refusal
     if (!asking) return refusal
     const now = services.clock.now()
-    const known = await liveApproval(services.db, caller.tokenId, asking.call, now)
+    const known = await liveApproval(services.db, asking.call, now)
     if (known && stillAnswers(known, refusal)) return withApproval(services, refusal, known)
-    return inTransaction(services.db, (tx) => askOnce(tx, services, caller, refusal, asking))
+    const by = { accountId: caller.accountId, tokenId: asking.call.tokenId ?? caller.tokenId }
+    return inTransaction(services.db, (tx) => askOnce(tx, services, by, refusal, asking))
   },
 }
 
@@ -40,19 +41,19 @@ const stillAnswers = ({ status, price }: ApprovalRow, refusal: ApprovalNeeded) =
 async function askOnce(
   tx: Transaction,
   services: Services,
-  caller: { accountId: string; tokenId: string },
+  by: { accountId: string; tokenId: string },
   refusal: ApprovalNeeded,
   asking: Asking,
 ): Promise<OperationError> {
   const { clock, newId } = services
   // Calls of one account ask one after the other.
-  await tx.query(`select pg_advisory_xact_lock(hashtextextended('approvals ' || $1, 0))`, [caller.accountId])
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('approvals ' || $1, 0))`, [by.accountId])
   const now = clock.now()
-  const known = await liveApproval(tx, caller.tokenId, asking.call, now)
+  const known = await liveApproval(tx, asking.call, now)
   if (known && stillAnswers(known, refusal)) return withApproval(services, refusal, known)
   if (known) await replaceApproval(tx, known.id)
 
-  const counts = await countAsked(tx, caller, now)
+  const counts = await countAsked(tx, by, now)
   if (counts.of_token >= MOST_OF_TOKEN || counts.of_account >= MOST_OF_ACCOUNT)
     return new OperationError(
       'approval_limit',
@@ -68,8 +69,8 @@ async function askOnce(
   const { price, limit } = refusal
   await insertApproval(tx, {
     id,
-    account_id: caller.accountId,
-    token_id: caller.tokenId,
+    account_id: by.accountId,
+    token_id: by.tokenId,
     price,
     asking,
     limit,
@@ -77,33 +78,27 @@ async function askOnce(
     created_at: now,
     expires_at: expiresAt,
   })
-  await recordEvent(tx, services, caller.accountId, 'approval.requested', {
+  await recordEvent(tx, services, by.accountId, 'approval.requested', {
     approval_id: id,
-    token_id: caller.tokenId,
+    token_id: by.tokenId,
     operation: toolName(asking.call.operation),
     subject: asking.subject,
     price,
     approval_url: approvalUrl(services, id),
     expires_at: expiresAt,
   })
-  if (mailed) await mailOwner(tx, services, { ...caller, id, price, asking, expiresAt })
+  if (mailed) await mailOwner(tx, services, { ...by, id, price, asking, expiresAt })
   return withApproval(services, refusal, { id, status: 'pending', expires_at: expiresAt })
 }
 
 /** What waits for a decision, and the mails of the last hour. */
-async function countAsked(tx: Transaction, caller: { accountId: string; tokenId: string }, now: Date) {
+async function countAsked(tx: Transaction, by: { accountId: string; tokenId: string }, now: Date) {
   const { rows } = await tx.query<{ of_token: number; of_account: number; mailed: number }>(
     `select (count(*) filter (where status = 'pending' and expires_at > $3 and token_id = $2))::integer as of_token,
        (count(*) filter (where status = 'pending' and expires_at > $3))::integer as of_account,
        (count(*) filter (where mailed and created_at > $4))::integer as mailed
      from approval where account_id = $1 and created_at > $5`,
-    [
-      caller.accountId,
-      caller.tokenId,
-      now,
-      new Date(now.getTime() - HOUR_MS),
-      new Date(now.getTime() - PENDING_MS),
-    ],
+    [by.accountId, by.tokenId, now, new Date(now.getTime() - HOUR_MS), new Date(now.getTime() - PENDING_MS)],
   )
   return rows[0]!
 }

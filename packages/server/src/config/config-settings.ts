@@ -254,7 +254,7 @@ export const settings = {
   },
   sandboxDomain: {
     name: 'COINRACK_SANDBOX_DOMAIN',
-    doc: "Domain below which exposed ports of sandboxes have names of their own, as `8000-sbx....sandbox.example.net`: `*.` of it has to lead here, with a certificate for it. No other site of yours may be in it: what runs there is the customers'. Without one they have a path below the public URL alone.",
+    doc: "Domain below which exposed ports of sandboxes have names of their own, as `8000-sbx....sandbox.example.net`: `*.` of it has to lead here, with a certificate for it. No other site of yours may be in it: what runs there is the customers'. Without one they have a path below the public URL alone. E2B's packages take it as `E2B_DOMAIN`.",
     schema: values.hostName,
     otherwise: 'none',
   },

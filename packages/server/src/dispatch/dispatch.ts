@@ -151,7 +151,7 @@ export function createDispatch(
     const call = {
       input,
       caller,
-      asked: askedCall(name, given),
+      asked: askedCall(name, given, caller),
       client: addressBlock(request.address),
       asTool: request.asTool,
       resource: row,

@@ -31,8 +31,7 @@ export const APPROVAL_COLUMNS = `id, account_id, token_id, operation, digest, pr
 /** The approval that a call has been asked for, or was given or denied, and that is not over. */
 export async function liveApproval(
   db: Queryable,
-  tokenId: string,
-  { operation, digest }: AskedCall,
+  { tokenId, operation, digest }: AskedCall,
   now: Date,
 ): Promise<ApprovalRow | undefined> {
   const { rows } = await db.query<ApprovalRow>({

@@ -6,7 +6,6 @@ import { judgeLimits } from './judge-limits.ts'
 
 /** A charge that may be above the limits of its token. */
 interface LimitedCharge {
-  tokenId: string
   /** micro-USD */
   amount: bigint
   at: Date
@@ -28,13 +27,13 @@ export async function demandApproval(
   charge: LimitedCharge,
   holders: readonly HolderOfBudget[],
 ): Promise<string | undefined> {
-  const { tokenId, asking, amount, invoiceId, at } = charge
+  const { asking, amount, invoiceId, at } = charge
   // Used up whoever pays the invoice, so that the approved call cannot be made once more.
   const ofInvoice = invoiceId === undefined ? undefined : await approvalOfInvoice(tx, invoiceId, at)
   if (ofInvoice && ofInvoice.price >= amount) return ofInvoice.id
   const limit = judgeLimits(holders, amount)
   if (!limit) return undefined
-  const found = asking && (await liveApproval(tx, tokenId, asking.call, at))
+  const found = asking && (await liveApproval(tx, asking.call, at))
   if (found?.status === 'approved' && found.price >= amount) return found.id
   throw new ApprovalNeeded(limit, amount, asking)
 }

@@ -4,6 +4,8 @@ import { OperationError } from './errors.ts'
 
 /** The call that a charge is made for, by which a repeat of it is known. */
 export interface AskedCall {
+  /** Whose call it is, so that the approval is of use to no other token; undefined for a call that no token is behind. */
+  tokenId: string | undefined
   operation: OperationName
   /** SHA-256 of the operation and its input. */
   digest: Buffer

@@ -15,6 +15,7 @@ import { registerEventStream } from '../events/event-stream.route.ts'
 import { registerCheckout } from '../payments/checkout/checkout.route.ts'
 import type { Services } from '../platform/services.ts'
 import { createSlots } from '../platform/slots.ts'
+import { registerE2b } from '../sandboxes/e2b/e2b.route.ts'
 import { registerSandboxFiles } from '../sandboxes/files/sandbox-files.route.ts'
 import { registerPreviews } from '../sandboxes/ports/previews.route.ts'
 import { registerTemplateUploads } from '../sandboxes/templates/template-uploads.route.ts'
@@ -104,6 +105,7 @@ export function createApp(services: Services, readiness: Readiness, metrics: Met
     approvalPage(services),
   ])
   registerSandboxFiles(app, services, dispatch)
+  registerE2b(app, services, { dispatch, callerOf, lookups })
   registerTemplateUploads(app, services)
   upgrades.push(
     registerConsole(app, services, lookups, passOn),

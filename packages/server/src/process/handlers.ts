@@ -62,7 +62,10 @@ import { deleteFile } from '../sandboxes/files/delete-file.ts'
 import { getDownloadUrl } from '../sandboxes/files/get-download-url.ts'
 import { getUploadUrl } from '../sandboxes/files/get-upload-url.ts'
 import { listFiles } from '../sandboxes/files/list-files.ts'
+import { makeFolder } from '../sandboxes/files/make-folder.ts'
+import { moveFile } from '../sandboxes/files/move-file.ts'
 import { readFile } from '../sandboxes/files/read-file.ts'
+import { watchFolder } from '../sandboxes/files/watch-folder.ts'
 import { writeFile } from '../sandboxes/files/write-file.ts'
 import { createSandbox } from '../sandboxes/life/create-sandbox.ts'
 import { forkSandbox } from '../sandboxes/life/fork-sandbox.ts'
@@ -74,6 +77,7 @@ import { resumeSandbox } from '../sandboxes/life/resume-sandbox.ts'
 import { setSandboxNetwork } from '../sandboxes/life/set-sandbox-network.ts'
 import { setSandboxTimeout } from '../sandboxes/life/set-sandbox-timeout.ts'
 import { getSandboxMetrics } from '../sandboxes/meter/get-sandbox-metrics.ts'
+import { exposeAllPorts } from '../sandboxes/ports/expose-all-ports.ts'
 import { exposePort } from '../sandboxes/ports/expose-port.ts'
 import { listExposedPorts } from '../sandboxes/ports/list-exposed-ports.ts'
 import { unexposePort } from '../sandboxes/ports/unexpose-port.ts'
@@ -81,10 +85,14 @@ import { runProgram } from '../sandboxes/programs/run-program.ts'
 import { createSandboxSnapshot } from '../sandboxes/snapshots/create-sandbox-snapshot.ts'
 import { deleteSandboxSnapshot } from '../sandboxes/snapshots/delete-sandbox-snapshot.ts'
 import { listSandboxSnapshots } from '../sandboxes/snapshots/list-sandbox-snapshots.ts'
+import { createContext } from '../sandboxes/tasks/create-context.ts'
+import { deleteContext } from '../sandboxes/tasks/delete-context.ts'
 import { execCommand } from '../sandboxes/tasks/exec-command.ts'
 import { getTask } from '../sandboxes/tasks/get-task.ts'
 import { killTask } from '../sandboxes/tasks/kill-task.ts'
+import { listContexts } from '../sandboxes/tasks/list-contexts.ts'
 import { listTasks } from '../sandboxes/tasks/list-tasks.ts'
+import { restartContext } from '../sandboxes/tasks/restart-context.ts'
 import { runCode } from '../sandboxes/tasks/run-code.ts'
 import { sendInput } from '../sandboxes/tasks/send-input.ts'
 import { buildSandboxTemplate } from '../sandboxes/templates/build-sandbox-template.ts'
@@ -222,6 +230,10 @@ export const handlers: Handlers = {
   runProgram,
   runCode,
   execCommand,
+  createContext,
+  listContexts,
+  restartContext,
+  deleteContext,
   listTasks,
   getTask,
   killTask,
@@ -229,10 +241,14 @@ export const handlers: Handlers = {
   writeFile,
   readFile,
   listFiles,
+  makeFolder,
+  moveFile,
+  watchFolder,
   deleteFile,
   getUploadUrl,
   getDownloadUrl,
   exposePort,
+  exposeAllPorts,
   listExposedPorts,
   unexposePort,
   createSandboxTemplate,

@@ -2,6 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config/config.ts'
 
 const PREFIX = '/preview/'
+/** Where E2B's clients are served: what they ask of the service, and of sandboxes. */
+export const E2B_PATH = '/e2b'
+/** The ports that E2B's clients ask of a sandbox, which the service answers itself: for its system, and for its code. */
+export const E2B_PORTS: readonly number[] = [49983, 49999]
 const NAME = /^(\d{1,5})-(sbx[0-9a-z]{26})$/
 const PATH = /^\/preview\/(sbx[0-9a-z]{26})\/(\d{1,5})(\/[^?]*)?(?:\?(.*))?$/
 
@@ -16,15 +20,19 @@ export interface PreviewAddress {
 }
 
 /**
- * The path form of what asks for the name of a preview, `8000-sbx....sandbox.example.net`; undefined of any other host.
- * Whatever its path is, it leads nowhere else.
+ * The path form of what asks for the name of a preview, `8000-sbx....sandbox.example.net`, or for the names that E2B's
+ * clients use, `api.sandbox.example.net` and those of its ports; undefined of any other host. Whatever its path is, it
+ * leads nowhere else.
  */
 export function previewPath(
   { sandboxDomain }: Pick<Config, 'sandboxDomain'>,
   { headers, url = '/' }: Pick<IncomingMessage, 'headers' | 'url'>,
 ): string | undefined {
+  const path = url.startsWith('/') ? url : '/'
+  if (isApi(sandboxDomain, headers.host)) return E2B_PATH + path
   const name = nameOf(sandboxDomain, headers.host)
-  return name && `${PREFIX}${name.sandboxId}/${name.port}${url.startsWith('/') ? url : '/'}`
+  if (!name) return undefined
+  return E2B_PORTS.includes(name.port) ? E2B_PATH + path : `${PREFIX}${name.sandboxId}/${name.port}${path}`
 }
 
 /** Where a request leads, as it came; undefined when it is for no preview. */
@@ -45,9 +53,18 @@ export function previewAddress(
   }
 }
 
-function nameOf(domain: string | undefined, host = ''): { sandboxId: string; port: number } | undefined {
+const bare = (host = '') => host.toLowerCase().replace(/:\d+$/, '')
+
+const isApi = (domain: string | undefined, host: string | undefined) =>
+  domain !== undefined && bare(host) === `api.${domain}`
+
+/** The sandbox and the port that a host name of the domain names; undefined of any other. */
+export function nameOf(
+  domain: string | undefined,
+  host = '',
+): { sandboxId: string; port: number } | undefined {
   if (domain === undefined) return undefined
-  const lower = host.toLowerCase().replace(/:\d+$/, '')
+  const lower = bare(host)
   if (!lower.endsWith(`.${domain}`)) return undefined
   const match = NAME.exec(lower.slice(0, -domain.length - 1))
   return match ? { port: Number(match[1]), sandboxId: match[2]! } : undefined

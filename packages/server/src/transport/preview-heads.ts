@@ -80,6 +80,8 @@ const FOR_THE_PROXY = /^x-(accel-|sendfile|lighttpd-|litespeed-|reproxy-)/
 const APART = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts'
 
 const TOKEN_HEADER = 'x-preview-token'
+/** The same by the name that E2B's clients give it. */
+const E2B_TOKEN_HEADER = 'e2b-traffic-access-token'
 const TOKEN_QUERY = 'preview_token'
 const cookieName = ({ sandboxId, port }: PreviewAddress) => `preview-${port}-${sandboxId}`
 
@@ -96,7 +98,7 @@ export function presentedToken(
     const rest = parameters.size > 0 ? `${path}?${parameters}` : path
     return { token: inQuery, path: rest, isInQuery: true }
   }
-  const inHeader = headers[TOKEN_HEADER]
+  const inHeader = headers[TOKEN_HEADER] ?? headers[E2B_TOKEN_HEADER]
   const token = typeof inHeader === 'string' ? inHeader : cookiesOf(headers).get(cookieName(address))
   return { token, path: address.path, isInQuery: false }
 }
@@ -113,8 +115,10 @@ export function forwardedHead(
 ): { path: string; headers: OutgoingHttpHeaders } {
   const headers = endToEnd(request.headers)
   delete headers[TOKEN_HEADER]
+  delete headers[E2B_TOKEN_HEADER]
   // A caller's token of this service is kept from the sandbox.
-  if (/^Bearer +crk_/i.test(request.headers.authorization ?? '')) delete headers.authorization
+  if (/^Bearer +(crk|e2b)_/i.test(request.headers.authorization ?? '')) delete headers.authorization
+  if (/^(crk|e2b)_/.test(String(request.headers['x-api-key']))) delete headers['x-api-key']
   const cookies = cookiesOf(request.headers)
   cookies.delete(cookieName(address))
   delete headers.cookie

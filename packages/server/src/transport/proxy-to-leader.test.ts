@@ -97,6 +97,15 @@ describe('a service that does not tend the machines', () => {
     expect(asked.body.stdout).toBe('2\n')
   })
 
+  test('default: a program runs beside the sandboxes, asked for in each way', async () => {
+    const code = 'const { items } = await coinrack.listSandboxes({})\nconsole.log("listed", items.length)'
+    const { status, body } = await askJson('POST', `${basePath}/programs`, { code })
+    expect([status, body.exit_code, body.operations[0].calls]).toEqual([200, 0, 1])
+    const named = { name: 'run_program', arguments: { code } }
+    for (const [name, input] of [['run_program', { code }] as const, ['call_operation', named] as const])
+      expect((await tool(name, input)).content[0].text).toContain('listed')
+  })
+
   test('default: outputs are streamed, files go through as they are', async () => {
     const stream = await ask(
       'POST',

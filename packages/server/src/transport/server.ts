@@ -85,8 +85,8 @@ const commonHeaders = ({ id }: FastifyRequest) => ({
   'x-content-type-options': 'nosniff',
 })
 
-/** An error that Fastify throws by itself, in the words of the contract. */
-function knownError(error: FastifyError, bodyLimit: number): unknown {
+/** An error that Fastify throws by itself, in the words of the contract; any other as it is. */
+export function knownError(error: FastifyError, bodyLimit: number): unknown {
   switch (error.statusCode) {
     case errors.body_too_large.status:
       return new OperationError('body_too_large', `The body is larger than ${bodyLimit / LARGEST_BODY} MiB`)

@@ -16,6 +16,7 @@ import { Ticket, TicketDetail } from '@coinrack/contract/tickets.ts'
 import { Budget, Token } from '@coinrack/contract/tokens.ts'
 import { SshAccess, Vps, VpsBilling } from '@coinrack/contract/vps.ts'
 import { Delivery, Webhook } from '@coinrack/contract/webhooks.ts'
+import { Timestamp, Usd, UsdInput } from '@coinrack/contract/wire.ts'
 import { Work } from '@coinrack/contract/work.ts'
 import { z } from 'zod'
 
@@ -53,6 +54,13 @@ const ids = new Map<object, { id: string }>(Object.entries(named).map(([id, sche
 /** The metadata of a shape: its description, and the name that it has here alone. */
 const metadata = { get: (schema: z.ZodType) => ({ ...z.globalRegistry.get(schema), ...ids.get(schema) }) }
 
+/** What JSON Schema calls our own codecs; a described one has the definition of the one that it was made of. */
+const formats = new Map<object, string>([
+  [Timestamp._zod.def, 'date-time'],
+  [Usd._zod.def, 'decimal'],
+  [UsdInput._zod.def, 'decimal'],
+])
+
 const PLACE = '#/components/schemas/'
 
 /** A schema as JSON Schema (2020-12) of its wire form: what a client sends and receives. Named shapes are referred to. */
@@ -66,6 +74,14 @@ export const namedSchemas = (): Record<string, unknown> =>
   convert(z.object(named)).$defs as Record<string, unknown>
 
 function convert(schema: z.ZodType): Record<string, unknown> {
-  const json = z.toJSONSchema(schema, { io: 'input', reused: 'inline', metadata: metadata as never })
+  const json = z.toJSONSchema(schema, {
+    io: 'input',
+    reused: 'inline',
+    metadata: metadata as never,
+    override({ zodSchema, jsonSchema }) {
+      const format = formats.get(zodSchema._zod.def)
+      if (format) jsonSchema.format = format
+    },
+  })
   return JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', `"${PLACE}`))
 }

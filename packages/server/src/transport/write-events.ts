@@ -35,7 +35,7 @@ export function goneOf(request: FastifyRequest, closing: AbortSignal): AbortSign
 /** @returns whether the client took it in time */
 export function writeEvent(
   out: ServerResponse,
-  text: string,
+  text: string | Uint8Array,
   end: AbortSignal,
   stuckMs = STUCK_MS,
 ): Promise<boolean> {

@@ -7,6 +7,7 @@ import {
   type ReadOptions,
   type SandboxChannel,
   type TaskEnd,
+  type TaskOffsets,
   type TaskOutput,
   type TaskRequest,
 } from '../sandbox-channel.ts'
@@ -215,6 +216,48 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
       expect(done.stdout.length).toBe(bytes)
     })
 
+    test('behavior: a task that is followed loses nothing, while its readers read, and goes on without them', async () => {
+      const bytes = 3 * OUTPUT_BYTES + 17
+      const run = { command: `head -c ${bytes} /dev/zero | tr '\\0' x; touch ~/written` }
+      await channel.tasks.start(id, 'followed', { run, overflow: 'follow' })
+      const read = async (reader: string, hurry: number) => {
+        let size = 0
+        for (let from = { stdout: 0, stderr: 0 }; ; ) {
+          const output = await channel.tasks.read(id, 'followed', from, { waitMs: 5_000, reader })
+          size += output.stdout.length
+          from = output.next
+          if (output.end) return size
+          await sleep(hurry)
+        }
+      }
+      for (const reader of ['quick', 'slow'])
+        await channel.tasks.read(id, 'followed', { stdout: 0, stderr: 0 }, { reader })
+      expect(await Promise.all([read('quick', 0), read('slow', 20)])).toEqual([bytes, bytes])
+
+      await channel.tasks.start(id, 'left', {
+        run: { command: `rm ~/written; ${run.command}` },
+        overflow: 'follow',
+      })
+      await channel.tasks.read(id, 'left', { stdout: 0, stderr: 0 }, { waitMs: 5_000, reader: 'gone' })
+      const { end } = await until('left', (output) => output.end !== undefined)
+      expect(end).toMatchObject({ exitCode: 0 })
+      for (const taskId of ['followed', 'left']) await channel.tasks.remove(id, taskId)
+    })
+
+    test('default: a task that was started says its process, and the list what it runs', async () => {
+      const request = { run: { program: ['/bin/sleep', '60'] }, env: { A: 'b' }, cwd: '/tmp' }
+      const { pid } = await channel.tasks.start(id, 'listed', request)
+      expect(pid).toBeGreaterThan(1)
+      expect((await channel.tasks.list(id)).find(({ taskId }) => taskId === 'listed')).toMatchObject({
+        pid,
+        isRunning: true,
+        args: ['/bin/sleep', '60'],
+        env: { A: 'b' },
+        cwd: '/tmp',
+      })
+      await channel.tasks.remove(id, 'listed')
+    })
+
     test('behavior: tasks at the same moment run beside each other', async () => {
       const done = await Promise.all(['a', 'b', 'c', 'd'].map((word) => sh(`sleep 0.2; echo ${word}`)))
       expect(done.map(({ stdout }) => stdout)).toEqual(['a\n', 'b\n', 'c\n', 'd\n'])
@@ -253,6 +296,26 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
       expect(await code('echo 1; exit 4', 'bash')).toMatchObject({ stdout: '1\n', end: { exitCode: 4 } })
       const done = await code('x = 20\nx * 2 + 2', 'python')
       expect(done.end.results).toEqual([{ data: { 'text/plain': '42' }, isMain: true }])
+    })
+
+    test('default: results are told as they are made, before the end and in it', async () => {
+      const text = 'import time\ndisplay(1)\ndisplay("two")\ntime.sleep(2)\n3'
+      await channel.tasks.start(id, 'shows', { run: { code: text, language: 'python' } })
+      const told: string[] = []
+      let early = 0
+      for (let from = { stdout: 0, stderr: 0, results: 0 } as TaskOffsets; ; ) {
+        const { results = [], next, end } = await channel.tasks.read(id, 'shows', from, { waitMs: 10_000 })
+        told.push(...results.map(({ data, isMain }) => `${data['text/plain']} ${isMain}`))
+        if (!end) early = told.length
+        from = next
+        if (end) {
+          expect(end.results).toHaveLength(3)
+          break
+        }
+      }
+      expect(told).toEqual(['1 false', "'two' false", '3 true'])
+      expect(early).toBeGreaterThanOrEqual(2)
+      await channel.tasks.remove(id, 'shows')
     })
 
     test('default: a context keeps what code defined', async () => {
@@ -294,6 +357,10 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
         error: { name: 'TypeError', value: 'no' },
       })
       expect((await code('x', 'python', 'python')).end.results[0]?.data['text/plain']).toBe('41')
+      const quiet = { code: '1 / 0', language: 'python', context: 'python', quiet: true } as const
+      const { stderr, end } = await run({ run: quiet })
+      expect([stderr, end.error?.name]).toEqual(['', 'ZeroDivisionError'])
+      expect(end.count).toBeGreaterThan(3)
     })
 
     test('default: a file of many pieces comes back as it was, whole and in part', async () => {
@@ -328,8 +395,8 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
     })
 
     test('default: folders are listed, made, moved and removed', async () => {
-      await channel.files.makeFolder(id, 'tree/deep')
-      await channel.files.makeFolder(id, 'tree/deep')
+      expect(await channel.files.makeFolder(id, 'tree/deep')).toBe(true)
+      expect(await channel.files.makeFolder(id, 'tree/deep')).toBe(false)
       await channel.files.write(id, 'tree/deep/leaf', one('leaf'))
       await sh('ln -s deep tree/link')
       const shallow = await channel.files.list(id, 'tree')
@@ -340,8 +407,8 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
       expect(shallow[1]).toMatchObject({ target: 'deep', modifiedAt: expect.any(Date) })
       const deep = await channel.files.list(id, 'tree', { depth: 2 })
       expect(deep.map(({ path }) => path)).toContain('/home/user/tree/deep/leaf')
-      await channel.files.move(id, 'tree/deep/leaf', 'tree/moved')
-      expect((await readAll('tree/moved')).toString()).toBe('leaf')
+      await channel.files.move(id, 'tree/deep/leaf', 'tree/new/moved')
+      expect((await readAll('tree/new/moved')).toString()).toBe('leaf')
       await channel.files.remove(id, 'tree')
       await channel.files.remove(id, 'tree')
       expect(await codeOf(channel.files.stat(id, 'tree'))).toBe('file_unknown')
@@ -408,6 +475,17 @@ while True:
       expect(seen.diskUsedBytes).toBeLessThan(seen.diskTotalBytes)
       expect(seen.processes).toBeGreaterThan(1)
       expect(seen.vcpus).toBeGreaterThanOrEqual(1)
+    })
+
+    test('default: what it used, up to now and between two moments', async () => {
+      const samples = await channel.history(id)
+      const last = samples.at(-1)!
+      expect(last.memoryUsedBytes).toBeLessThan(last.memoryTotalBytes)
+      expect(last.cpuPercent).toBeGreaterThanOrEqual(0)
+      expect(last.at.getTime()).toBeGreaterThanOrEqual(samples[0]!.at.getTime())
+      const before = new Date(samples[0]!.at.getTime() - 1)
+      expect(await channel.history(id, { until: before })).toEqual([])
+      expect((await channel.history(id, { since: samples[0]!.at })).length).toBeGreaterThanOrEqual(1)
     })
   })
 }

@@ -20,6 +20,7 @@ from renew import IDENTITY, renew
 from spawn import PATH
 from starter import Starters
 from tasks import Tasks
+from usage import Usage
 
 PORT_NAME = "coinrack.agent"
 CONNECTIONS = 128
@@ -117,37 +118,16 @@ class Ports:
         self.count -= 1
 
 
-def metrics(stream, _head, _body):
-    with open("/proc/stat", encoding="ascii") as file:
-        fields = [int(field) for field in file.readline().split()[1:]]
-    memory = {}
-    with open("/proc/meminfo", encoding="ascii") as file:
-        for line in file:
-            name, value = line.split(":")
-            memory[name] = int(value.split()[0]) * 1024
-    disk = os.statvfs("/")
-    stream.answer(
-        {
-            "cpuSeconds": (sum(fields[:3]) + sum(fields[5:8])) / os.sysconf("SC_CLK_TCK"),
-            "vcpus": os.cpu_count(),
-            "memoryUsedBytes": memory["MemTotal"] - memory["MemAvailable"],
-            "memoryTotalBytes": memory["MemTotal"],
-            "diskUsedBytes": (disk.f_blocks - disk.f_bfree) * disk.f_frsize,
-            "diskTotalBytes": disk.f_blocks * disk.f_frsize,
-            "processes": sum(name.isdigit() for name in os.listdir("/proc")),
-        }
-    )
-
-
 def main():
     os.environ.update(PATH=PATH, LANG="C.UTF-8", HOME="/root")
     prepare(processes=4096)
     os.nice(-10)
     loop = Loop()
-    contexts, starters = Contexts(loop), Starters(loop)
+    contexts, starters, usage = Contexts(loop), Starters(loop), Usage(loop)
 
     def renewed(stream, head, seed):
         renew(contexts, head, seed)
+        usage.begin(is_new="hostname" in head)
         stream.answer()
 
     def warmed(stream, head, _):
@@ -178,8 +158,8 @@ def main():
         "renew": renewed,
         "warm": warmed,
         "sync": synced,
-        "metrics": metrics,
         "connect": Ports(loop).connect,
+        **usage.handlers(),
         **Tasks(loop, contexts, starters).handlers(),
         **contexts.handlers(),
         **Files(loop).handlers(),

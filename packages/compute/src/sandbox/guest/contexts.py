@@ -1,8 +1,8 @@
 """Interpreters that keep their state, and the code that runs in them.
 
 A kernel is a process of the user's: it reads pieces of code from descriptor 3, one JSON in a line, and writes one JSON
-in a line when it is there, and for each piece when that has ended. What it prints meanwhile belongs to the task of that
-code.
+in a line when it is there, one for each thing that a piece shows, and one when the piece has ended. What it prints
+meanwhile belongs to the task of that code.
 """
 import collections
 import json
@@ -44,6 +44,7 @@ class Kernel:
         self.unsent = bytearray()
         self.is_ready = self.is_taken = self.is_gone = False
         self.keeps_state = False
+        self.count_of_runs = 0
         self.on_ready = self.on_gone = lambda: None
         mine, its = socket.socketpair()
         out_read, out_write = os.pipe()
@@ -122,13 +123,18 @@ class Kernel:
                 # Nothing that it does by itself costs anybody anything meanwhile.
                 os.kill(self.pid, signal.SIGSTOP)
             return self.on_ready()
+        try:
+            report = json.loads(line)
+        except ValueError:
+            report = None
+        if isinstance(report, dict) and "result" in report:
+            return self.take_result(report["result"], len(line))
         task, self.task = self.task, None
         if not task:
             return
         self.settle(task)
         try:
-            report = json.loads(line)
-            end = {"results": report.get("results", []), "exitCode": int(report.get("exitCode", 0))}
+            end = {"exitCode": int(report.get("exitCode", 0)), "count": self.count_of_runs}
             if report.get("error"):
                 end["error"] = report["error"]
         except (ValueError, TypeError, AttributeError):
@@ -137,11 +143,23 @@ class Kernel:
         if not self.is_gone:
             self.on_idle()
 
+    def take_result(self, result, size):
+        """What code has shown, while it goes on; what it printed before that is its own as well."""
+        task = self.task
+        if not task:
+            return
+        for fd in list(task.sources):
+            if not task.is_full(task.outputs[task.sources[fd]]):
+                task.take(fd)
+        if not task.add_result(result, size) and task.end is None:
+            self.kill()
+
     def on_idle(self):
         """Set by whoever has more code for it."""
 
-    def run(self, task, code, env):
+    def run(self, task, code, request):
         self.task = task
+        self.count_of_runs += 1
         task.pid = self.pid
         task.owns_sources = False
         task.kill = task.on_timeout = self.kill
@@ -149,7 +167,8 @@ class Kernel:
         for name, fd in self.fds.items():
             task.sources[fd] = name
         task.attend()
-        self.send({"code": code, "env": env or {}})
+        options = {name: bool(request["run"].get(name)) for name in ("data", "quiet")}
+        self.send({"code": code, "env": request.get("env") or {}, **options})
 
     def settle(self, task):
         """What is printed already is the task's; its outputs stay with the kernel."""
@@ -200,8 +219,8 @@ class Context:
         self.waiting = collections.deque()
         self.kernel = None
 
-    def add(self, task, code, env):
-        self.waiting.append((task, code, env))
+    def add(self, task, code, request):
+        self.waiting.append((task, code, request))
         task.kill = task.on_timeout = lambda: self.cancel(task)
         self.next()
 
@@ -213,7 +232,7 @@ class Context:
         if self.kernel and self.kernel.task:
             return
         while self.waiting:
-            task, code, env = self.waiting.popleft()
+            task, code, request = self.waiting.popleft()
             if task.end:
                 continue
             try:
@@ -222,7 +241,7 @@ class Context:
                 task.add(task.outputs["stderr"], f"{refusal}\n".encode())
                 task.finish({"exitCode": 1})
                 continue
-            self.kernel.run(task, code, env)
+            self.kernel.run(task, code, request)
             task.on_timeout = self.kernel.interrupt
             return
 
@@ -325,11 +344,11 @@ class Contexts:
             context = self.find(name)
             if context.language != language:
                 raise Refused("context_unknown", f"context {name} is none of {language}")
-            context.add(task, code, request.get("env"))
+            context.add(task, code, request)
         else:
             kernel = self.take_kernel(language, request.get("cwd"))
             kernel.on_idle = kernel.kill
-            kernel.run(task, code, request.get("env"))
+            kernel.run(task, code, request)
 
     def find(self, name):
         if name not in self.all:

@@ -204,8 +204,10 @@ def write_all(fd, data):
 
 
 def make_folder(sock, head):
-    os.makedirs(path_of(head), exist_ok=True)
-    say(sock, {})
+    path = path_of(head)
+    made = not os.path.isdir(path)
+    os.makedirs(path, exist_ok=True)
+    say(sock, {"made": made})
 
 
 def move(sock, head):

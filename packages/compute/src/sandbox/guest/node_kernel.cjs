@@ -12,10 +12,11 @@ Object.assign(globalThis, { require: require_, module: { exports: {} }, exports:
 // What is started from here needs none of ours.
 process.execArgv.length = 0
 let count = 0
-let results = []
 globalThis.display = (...values) => {
-  for (const value of values) results.push({ data: formsOf(value), isMain: false })
+  for (const value of values) say({ result: { data: formsOf(value), isMain: false } })
 }
+
+const say = (message) => channel.write(`${JSON.stringify(message)}\n`)
 
 const formsOf = (value) => ({
   'text/plain': typeof value === 'string' ? util.inspect(value) : util.inspect(value, { depth: 4 }),
@@ -53,9 +54,8 @@ function compile(code) {
   return { script, awaits }
 }
 
-async function run(code) {
+async function run({ code, quiet }) {
   count++
-  results = []
   let interrupt
   const interrupted = new Promise((_, reject) => {
     interrupt = () => reject(Object.assign(new Error('interrupted'), { name: 'Interrupted' }))
@@ -69,9 +69,9 @@ async function run(code) {
     const value = awaits ? settled?.value : settled
     if (value !== undefined) {
       globalThis._ = value
-      results.push({ data: formsOf(value), isMain: true })
+      say({ result: { data: formsOf(value), isMain: true } })
     }
-    return { exitCode: 0, results }
+    return { exitCode: 0 }
   } catch (thrown) {
     const error =
       thrown instanceof Error || util.types.isNativeError(thrown)
@@ -81,10 +81,9 @@ async function run(code) {
       .split('\n')
       .filter((line) => !line.includes('node_kernel.cjs') && !line.includes('(node:'))
       .join('\n')
-    process.stderr.write(`${traceback}\n`)
+    if (!quiet) process.stderr.write(`${traceback}\n`)
     return {
       exitCode: 1,
-      results,
       error: { name: String(error.name), value: String(error.message), traceback },
     }
   } finally {
@@ -110,8 +109,7 @@ channel.on('data', (chunk) => {
     }
     last = last.then(async () => {
       Object.assign(process.env, message.env)
-      const report = await run(message.code)
-      channel.write(`${JSON.stringify(report)}\n`)
+      say(await run(message))
     })
   }
 })

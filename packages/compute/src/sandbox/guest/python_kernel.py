@@ -9,8 +9,11 @@ import os
 import signal
 import site
 import sys
+import threading
 import traceback
 import types
+
+import python_charts
 
 ENVIRONMENT = {"MPLBACKEND": "Agg"}
 FORMS = {
@@ -24,8 +27,15 @@ FORMS = {
 }
 
 
-def forms_of(value):
+DATA, CHART = "application/vnd.coinrack.data+json", "application/vnd.coinrack.chart+json"
+DATA_CELLS = 100_000
+
+
+def forms_of(value, with_data=False):
+    """@param with_data: also the cells of a table, by column, as JSON"""
     data = {"text/plain": repr(value)}
+    if with_data:
+        data.update(cells_of(value))
     for method, form in FORMS.items():
         try:
             made = getattr(value, method)() if hasattr(type(value), method) else None
@@ -39,41 +49,67 @@ def forms_of(value):
     return data
 
 
-def figures():
+def cells_of(value):
+    pandas = sys.modules.get("pandas")
+    if not pandas or not isinstance(value, pandas.DataFrame) or value.size > DATA_CELLS:
+        return {}
+    try:
+        columns = {str(name): column for name, column in value.to_dict(orient="list").items()}
+        return {DATA: json.dumps(python_charts.plain(columns))}
+    except Exception:  # Cells that are no data.
+        return {}
+
+
+def figures(with_data=False):
     """What was drawn with matplotlib, which is then closed."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     if not pyplot:
-        return []
-    found = []
+        return
     for number in pyplot.get_fignums():
         figure, image = pyplot.figure(number), io.BytesIO()
         pyplot.close(number)
         figure.savefig(image, format="png", bbox_inches="tight")
-        png = base64.b64encode(image.getvalue()).decode()
-        found.append({"data": {"text/plain": repr(figure), "image/png": png}, "isMain": False})
-    return found
+        data = {"text/plain": repr(figure), "image/png": base64.b64encode(image.getvalue()).decode()}
+        chart = python_charts.chart_of(figure) if with_data else None
+        if chart:
+            data[CHART] = json.dumps(chart)
+        yield {"data": data, "isMain": False}
 
 
 class Runner:
-    def __init__(self):
+    """@param tell_result: takes each result as it is made"""
+
+    def __init__(self, tell_result=lambda result: None):
         self.count = 0
-        self.results = []
+        self.tell_result = tell_result
+        self.with_data = self.is_quiet = False
         self.module = types.ModuleType("__main__")
         self.module.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = self.module
         builtins.display = self.display
 
     def display(self, *values):
-        self.results += [{"data": forms_of(value), "isMain": False} for value in values]
+        for value in values:
+            self.tell_result({"data": forms_of(value, self.with_data), "isMain": False})
 
-    def run(self, code):
+    def show_figures(self, *_, **__):
+        for result in figures(self.with_data):
+            self.tell_result(result)
+
+    def run(self, code, with_data=False, is_quiet=False):
+        """@param is_quiet: what it throws is in the report alone"""
         self.count += 1
-        self.results = []
+        self.with_data, self.is_quiet = with_data, is_quiet
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        if pyplot:
+            # Without a screen, what is shown is a result.
+            pyplot.show = self.show_figures
         report = self.attempt(code)
         try:
-            return {**report, "results": self.results + figures()}
+            self.show_figures()
         except Exception as error:  # A figure that cannot be drawn.
-            return {"exitCode": 1, "error": self.tell(error), "results": self.results}
+            return {"exitCode": 1, "error": self.tell(error)}
+        return report
 
     def attempt(self, code):
         name = f"<code {self.count}>"
@@ -87,7 +123,7 @@ class Runner:
                 value = self.evaluate(compile(whole, name, "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
                 if value is not None:
                     self.module.__dict__["_"] = value
-                    self.results.append({"data": forms_of(value), "isMain": True})
+                    self.tell_result({"data": forms_of(value, self.with_data), "isMain": True})
             return {"exitCode": 0}
         except SystemExit as end:
             if end.code is not None and not isinstance(end.code, int):
@@ -110,7 +146,8 @@ class Runner:
         while shown and shown.tb_frame.f_code.co_filename == __file__:
             shown = shown.tb_next
         text = "".join(traceback.format_exception(type(error), error, shown))
-        sys.stderr.write(text)
+        if not self.is_quiet:
+            sys.stderr.write(text)
         try:
             value = str(error)
         except Exception:
@@ -135,7 +172,15 @@ def serve(fd):
     sys.stdout.reconfigure(line_buffering=True)
     os.set_inheritable(fd, False)
     channel = open(fd, "rb", buffering=0)
-    runner = Runner()
+    lock, own = threading.Lock(), os.getpid()
+
+    def say(message):
+        flush()
+        with lock:
+            os_write_all(fd, json.dumps(message, default=str).encode() + b"\n")
+
+    # A process that the code forks has no voice here.
+    runner = Runner(lambda result: say({"result": result}) if os.getpid() == own else None)
     buffered = io.BufferedReader(channel, 65536)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os_write_all(fd, b"{}\n")
@@ -148,16 +193,19 @@ def serve(fd):
         os.environ.update(message["env"])
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            report = runner.run(message["code"])
+            report = runner.run(message["code"], message["data"], message["quiet"])
         except KeyboardInterrupt as error:
             report = {"exitCode": 1, "error": runner.tell(error)}
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except (OSError, ValueError):
-                pass
-        os_write_all(fd, json.dumps(report, default=str).encode() + b"\n")
+        say(report)
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass
 
 
 def os_write_all(fd, data):

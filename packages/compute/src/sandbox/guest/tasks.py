@@ -18,6 +18,9 @@ READ_BYTES = 256 * 1024
 INPUT_BYTES = 1024 * 1024
 TASKS = 256
 DRAIN_SECONDS = 0.05
+RESULT_BYTES = 8 * 1024 * 1024
+READER_SECONDS = 10
+"""For so long after its last read a named reader holds up a task that is followed."""
 
 
 class Output:
@@ -44,10 +47,17 @@ class Output:
 
 
 class Task:
-    def __init__(self, loop, task_id, title, waits):
-        self.loop, self.task_id, self.title, self.waits = loop, task_id, title, waits
+    def __init__(self, loop, task_id, title, request):
+        self.loop, self.task_id, self.title = loop, task_id, title
+        self.args, self.env, self.cwd = None, request.get("env") or {}, request.get("cwd")
+        self.has_terminal = bool(request.get("terminal"))
+        self.waits, self.is_followed = request.get("overflow") == "wait", request.get("overflow") == "follow"
         self.outputs = {"stdout": Output(), "stderr": Output()}
+        self.results, self.result_bytes = [], 0
         self.started, self.began = time.time(), time.monotonic()
+        # At first it waits for any reader.
+        self.followers = {"": (self.began, {"stdout": 0, "stderr": 0})} if self.is_followed else {}
+        self.patience = None
         self.pid = self.group = self.terminal = self.timer = self.end = None
         self.timed_out = False
         self.sources = {}
@@ -84,12 +94,48 @@ class Task:
 
     def add(self, output, data):
         output.bytes += data
-        if not self.waits:
+        if not self.is_held():
             output.drop(len(output.bytes) - OUTPUT_BYTES)
         self.wake()
 
+    def add_result(self, result, size):
+        """@returns whether there was room for it"""
+        self.result_bytes += size
+        if self.end is not None or self.result_bytes > RESULT_BYTES:
+            return False
+        self.results.append(result)
+        self.wake()
+        return True
+
+    def is_held(self):
+        """Whether what it writes is kept until it was read, and it waits for that."""
+        return self.waits or bool(self.followers)
+
     def is_full(self, output):
-        return self.waits and self.end is None and len(output.bytes) >= OUTPUT_BYTES
+        full = self.is_held() and self.end is None and len(output.bytes) >= OUTPUT_BYTES
+        if full and self.followers and not self.patience:
+            self.patience = self.loop.later(READER_SECONDS, self.lose_followers)
+        return full
+
+    def follow(self, reader, offsets):
+        """Keeps what this reader and the others have still to read."""
+        self.followers.pop("", None)
+        self.followers[reader] = (time.monotonic(), offsets)
+        self.drop_read()
+
+    def lose_followers(self):
+        """A reader that stays away holds nothing up any more."""
+        self.patience = None
+        waiting = {reader for _, _, _, reader, _ in self.readers}
+        latest = time.monotonic() - READER_SECONDS
+        self.followers = {name: (at, offsets) for name, (at, offsets) in self.followers.items() if at > latest or name in waiting}
+        self.drop_read()
+        self.attend()
+
+    def drop_read(self):
+        for name, output in self.outputs.items():
+            unread = [offsets[name] for _, offsets in self.followers.values()]
+            output.drop(min(unread) - output.start if unread else len(output.bytes) - OUTPUT_BYTES)
 
     def attend(self):
         for fd, name in self.sources.items():
@@ -115,9 +161,10 @@ class Task:
         if self.end is not None:
             return
         took = round((time.monotonic() - self.began) * 1000)
-        self.end = {"results": [], **end, "timedOut": self.timed_out, "durationMs": took}
-        if self.timer:
-            self.timer.cancel()
+        self.end = {"results": self.results, **end, "timedOut": self.timed_out, "durationMs": took}
+        for timer in (self.timer, self.patience):
+            if timer:
+                timer.cancel()
         for stream, _ in self.typed:
             stream.refuse("task_ended", "it has ended")
         self.typed.clear()
@@ -144,15 +191,18 @@ class Task:
             except ProcessLookupError:
                 pass
 
-    def read(self, stream, offsets, wait_ms, until_end):
+    def read(self, stream, offsets, wait_ms, until_end, reader=None):
         if self.waits:
             for name, output in self.outputs.items():
                 output.drop(offsets[name] - output.start)
             self.attend()
+        elif self.is_followed and reader:
+            self.follow(reader, offsets)
+            self.attend()
         least = READ_BYTES if until_end else 1
         if wait_ms <= 0 or self.end or self.has(least, offsets):
             return self.tell(stream, offsets)
-        waiting = [stream, offsets, least]
+        waiting = [stream, offsets, least, reader]
         self.readers.append(waiting)
 
         def stop():
@@ -168,14 +218,17 @@ class Task:
         waiting.append(timer := self.loop.later(wait_ms / 1000, give_up))
 
     def wake(self, ended=False):
-        for stream, offsets, least, timer in self.readers[:]:
+        for waiting in self.readers[:]:
+            stream, offsets, least, _, timer = waiting
             if ended or self.has(least, offsets):
                 timer.cancel()
-                self.readers.remove([stream, offsets, least, timer])
+                self.readers.remove(waiting)
                 self.tell(stream, offsets)
 
     def has(self, count, offsets):
-        """So many bytes of an output or more, from there on."""
+        """So many bytes of an output or more, from there on; or a result, for who reads them."""
+        if len(self.results) > offsets.get("results", len(self.results)):
+            return True
         return any(output.end - offsets[name] >= count for name, output in self.outputs.items())
 
     def tell(self, stream, offsets):
@@ -184,6 +237,9 @@ class Task:
         following = {"stdout": out_at + len(out), "stderr": err_at + len(err)}
         is_all = all(following[name] == output.end for name, output in self.outputs.items())
         head = {"from": {"stdout": out_at, "stderr": err_at}, "next": following, "stdoutBytes": len(out)}
+        if "results" in offsets:
+            head["results"] = self.results[offsets["results"] :]
+            following["results"] = len(self.results)
         stream.answer({**head, "end": self.end if is_all else None}, out + err)
 
     def type(self, stream, data, ends):
@@ -333,7 +389,8 @@ class Tasks:
                 args, title = [None, "-c", body.decode()], "bash"
             else:
                 args, title = None, run["language"]
-            task = Task(self.loop, task_id, title[:200], request.get("overflow") == "wait")
+            task = Task(self.loop, task_id, title[:200], request)
+            task.args = args
             if args is None:
                 self.contexts.run(task, run, body.decode(), request)
             else:
@@ -343,10 +400,10 @@ class Tasks:
         if "read" in head:
             self.read(stream, {"taskId": task_id, **head["read"]})
         else:
-            stream.answer()
+            stream.answer({"pid": self.all[task_id].pid})
 
     def read(self, stream, head):
-        self.find(head).read(stream, head["from"], head.get("waitMs", 0), head.get("untilEnd"))
+        self.find(head).read(stream, head["from"], head.get("waitMs", 0), head.get("untilEnd"), head.get("reader"))
 
     def make_room(self):
         """The oldest that has ended gives way."""
@@ -376,6 +433,10 @@ class Tasks:
             "isRunning": task.end is None,
             "pid": task.pid,
             "startedAt": task.started,
+            "args": task.args or [],
+            "env": task.env,
+            "cwd": task.cwd,
+            "hasTerminal": task.has_terminal,
         }
         stream.answer({"tasks": [tell(task) for task in self.all.values()]})
 

@@ -2,6 +2,7 @@ import { operationList } from '@coinrack/contract/index.ts'
 import { toolName } from '@coinrack/contract/operation.ts'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { decideOn } from '../../approvals/testing.ts'
 import { startTestService, type TestService } from '../../process/testing.ts'
 import { type OauthHand, oauthHand, pkce, REDIRECT } from './testing-oauth.ts'
 
@@ -125,6 +126,26 @@ describe('the texts of a grant', () => {
       id: (me.token as { id: string }).id,
       spent: { total: '3.00', today: '3.00' },
     })
+  })
+
+  test('behavior: what a person is asked for stays asked for with the next text, and is charged once', async () => {
+    const { clientId, access, refresh } = await hand.signIn({ perDay: '100', total: '100', askAbove: '2.00' })
+    const { body: me } = await hand.call(access, 'whoami')
+    await service.credit(String(me.id), 100_000_000n)
+    const order = async (text: string) =>
+      (await hand.call(text, 'order_vps', { product: 'nano', os_id: 1 })).body
+    const asked = await order(access)
+    expect(asked).toMatchObject({
+      code: 'approval_needed',
+      limit: { token_id: (me.token as { id: string }).id, kind: 'per_call', above: '2.00' },
+    })
+    const next = (await refreshed(clientId, refresh)).body.access_token!
+    const named = { name: 'order_vps', arguments: { product: 'nano', os_id: 1 } }
+    expect((await hand.call(next, 'call_operation', named)).body.approval_id).toBe(asked.approval_id)
+    await decideOn(service, String(asked.approval_id), 'approved')
+    expect((await order(next)).code).toBeUndefined()
+    expect((await order(next)).code).toBe('approval_needed')
+    expect((await hand.call(next, 'get_balance')).body).toMatchObject({ balance: '97.00' })
   })
 
   test('error: a refresh token that was used before ends the grant, and every text of it', async () => {

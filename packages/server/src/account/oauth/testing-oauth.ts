@@ -28,6 +28,8 @@ export interface Choices {
   scopes?: string[]
   perDay?: string
   total?: string
+  /** Above it a person is asked for each call. */
+  askAbove?: string
 }
 
 export interface SignedIn {
@@ -94,6 +96,7 @@ export function oauthHand(service: TestService, origin: string): OauthHand {
         scopes,
         perDay = '5.00',
         total = '50.00',
+        askAbove = '',
       } = choices
       const page = to(first)
       await browse(page)
@@ -102,7 +105,7 @@ export function oauthHand(service: TestService, origin: string): OauthHand {
       await post(`${page}/code`, form({ email, code }))
       const shown = await (await browse(page)).text()
       const offered = [...shown.matchAll(/name="scope" value="(\w+)"/g)].map(([, scope]) => scope!)
-      const fields = form({ decision, per_day: perDay, total })
+      const fields = form({ decision, per_day: perDay, total, ask_above: askAbove })
       for (const scope of scopes ?? offered) fields.append('scope', scope)
       const decided = await post(`${page}/decision`, fields)
       const back = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(await decided.text())?.[1]

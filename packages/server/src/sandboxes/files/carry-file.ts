@@ -60,7 +60,7 @@ async function usedOf({ db }: Services, id: string): Promise<SandboxUse> {
   return row
 }
 
-async function* limited(source: AsyncIterable<Uint8Array>) {
+export async function* limited(source: AsyncIterable<Uint8Array>) {
   let size = 0
   for await (const piece of source) {
     size += piece.length
@@ -73,7 +73,7 @@ export const tooLarge = () =>
   new OperationError('body_too_large', `A file has at most ${LARGEST_FILE_BYTES} bytes`)
 
 /** Drops the bytes that a sandbox sends beyond what it promised. */
-function atMost(length: number): Transform {
+export function atMost(length: number): Transform {
   let left = length
   return new Transform({
     transform(piece: Buffer, _encoding, done) {

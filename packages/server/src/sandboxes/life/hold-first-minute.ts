@@ -56,7 +56,7 @@ export async function holdFirstMinute(
     }),
   })
   const amount = costUntilTimeout(starting)
-  const approvalId = await takeApproval(tx, { tokenId, amount, at, asking: askingToRun(starting) }, holders)
+  const approvalId = await takeApproval(tx, { amount, at, asking: askingToRun(starting) }, holders)
   const approved = approvalId === undefined ? starting.approved : amount
   const counted = holders.map(({ token_id }) => token_id)
   const unpaid = judgeBalance(balance, held, 'the first minute of this sandbox')

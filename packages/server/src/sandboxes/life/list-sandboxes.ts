@@ -4,6 +4,10 @@ import { sandboxesOf } from './sandbox-store.ts'
 import { sandboxView } from './sandbox-view.ts'
 
 export const listSandboxes: Handler<'listSandboxes'> = async ({ input, caller, db, services }) =>
-  pageOf(await sandboxesOf(db, caller.accountId, input), input.limit, (row) =>
-    sandboxView(row, services.clock),
+  pageOf(
+    await sandboxesOf(db, caller.accountId, { ...input, metadata: pairsOf(input.metadata) }),
+    input.limit,
+    (row) => sandboxView(row, services.clock),
   )
+
+const pairsOf = (query = '') => Object.fromEntries(new URLSearchParams(query))

@@ -241,6 +241,20 @@ describe('kill_sandbox', () => {
     expect((await list()).body).toEqual([])
     expect((await list('?state=ended&limit=1')).body[0].id).toBe(id)
   })
+
+  test('default: lists show those with some metadata', async () => {
+    const metadata = { app: 'list', user: 'ä & b' }
+    const ids = [await buyer.sandbox({ metadata }), await buyer.sandbox({ metadata: { app: 'list' } })]
+    const list = async (wanted: object) => {
+      const query = encodeURIComponent(new URLSearchParams({ ...wanted }).toString())
+      const { body } = await buyer.ask('GET', `/sandboxes?metadata=${query}`)
+      return body.map((each: { id: string }) => each.id).sort()
+    }
+    expect(await list({ app: 'list' })).toEqual(ids.toSorted())
+    expect(await list(metadata)).toEqual([ids[0]])
+    expect(await list({ app: 'list', user: 'b' })).toEqual([])
+    for (const id of ids) await buyer.kill(id)
+  })
 })
 
 test('behavior: one that crashed has ended, and costs what it ran', async () => {

@@ -131,15 +131,23 @@ export async function updateSandbox(
   return rows[0]!
 }
 
+interface Wanted {
+  limit: number
+  cursor?: string | undefined
+  state?: string | undefined
+  /** All of it has to be theirs. */
+  metadata?: Record<string, string> | undefined
+}
+
 /** Newest first; without a state those that are not over. */
 export async function sandboxesOf(
   db: Queryable,
   accountId: string,
-  { limit, cursor, state }: { limit: number; cursor?: string | undefined; state?: string | undefined },
+  { limit, cursor, state, metadata = {} }: Wanted,
 ): Promise<SandboxRow[]> {
   const { rows } = await db.query<SandboxRow>(
     `select ${COLUMNS} from sandbox
-     where account_id = $1 and ($3::text is null or id < $3) and case $4::text
+     where account_id = $1 and ($3::text is null or id < $3) and metadata @> $5::jsonb and case $4::text
        when 'pausing' then state in ('starting', 'running') and wanted = 'paused'
        when 'resuming' then state = 'paused' and wanted = 'running'
        when 'ended' then state = 'ended' or state <> 'failed' and wanted = 'ended'
@@ -147,7 +155,7 @@ export async function sandboxesOf(
        else wanted <> 'ended' and state not in ('ended', 'failed') and ($4 is null or state = $4 and (wanted = state or state = 'starting'))
      end
      order by id desc limit $2 + 1`,
-    [accountId, limit, cursor ?? null, state ?? null],
+    [accountId, limit, cursor ?? null, state ?? null, JSON.stringify(metadata)],
   )
   return rows
 }

@@ -48,11 +48,7 @@ async function approveLonger(
   const run = { asked, tariff, priceHourly, timeoutS }
   const amount = costUntilTimeout(run)
   const holders = await holdersOf(db, { tokenId: caller.tokenId, at })
-  const approvalId = await takeApproval(
-    db,
-    { tokenId: caller.tokenId, amount, at, asking: askingToRun(run) },
-    holders,
-  )
+  const approvalId = await takeApproval(db, { amount, at, asking: askingToRun(run) }, holders)
   if (approvalId === undefined) return row.approved
   // What is held for it is approved now.
   const unapproved = heldUnapproved(row.held, amount) - heldUnapproved(row.held, row.approved)

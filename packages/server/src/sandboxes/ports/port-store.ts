@@ -38,19 +38,46 @@ export async function removePort(tx: Transaction, sandboxId: string, port: numbe
   await tx.query('delete from sandbox_port where sandbox_id = $1 and port = $2', [sandboxId, port])
 }
 
+/** What lets visitors reach a port: that it was exposed, or that all are. */
+export interface ReachablePort extends Pick<PortRow, 'sandbox_id' | 'access' | 'nonce'> {
+  /** Null: all ports of the sandbox are. */
+  port: number | null
+}
+
 /** A port that visitors may reach: exposed, not taken off by the operator, and of an account that is not suspended. */
 export async function reachablePort(
   db: Queryable,
   sandboxId: string,
   port: number,
-): Promise<PortRow | undefined> {
-  const { rows } = await db.query<PortRow>({
+): Promise<ReachablePort | undefined> {
+  const { rows } = await db.query<ReachablePort>({
     name: 'sandbox_port',
-    text: `${PORTS} join sandbox on sandbox.id = port.sandbox_id join account on account.id = sandbox.account_id
-      where port.sandbox_id = $1 and port.port = $2 and block.reason is null and account.suspended_at is null`,
+    text: `select sandbox.id as sandbox_id, port.port, coalesce(port.access, sandbox.open_ports) as access,
+        case when port.port is null then sandbox.open_ports_nonce else port.nonce end as nonce
+      from sandbox join account on account.id = sandbox.account_id
+      left join sandbox_port port on port.sandbox_id = sandbox.id and port.port = $2
+      left join preview_block block on block.sandbox_id = sandbox.id and block.port = $2
+      where sandbox.id = $1 and (port.port is not null or sandbox.open_ports is not null) and block.reason is null
+        and account.suspended_at is null`,
     values: [sandboxId, port],
   })
   return rows[0]
+}
+
+/** Exposes all ports of a sandbox, or no longer. A token that was given out stays what it was while they are exposed. */
+export async function putAllPorts(
+  tx: Transaction,
+  sandboxId: string,
+  access: PortRow['access'] | null,
+  nonce: Buffer,
+): Promise<Buffer> {
+  const { rows } = await tx.query<{ nonce: Buffer }>(
+    `update sandbox set open_ports = $2,
+       open_ports_nonce = case when open_ports is null then $3 else open_ports_nonce end
+     where id = $1 returning open_ports_nonce as nonce`,
+    [sandboxId, access, nonce],
+  )
+  return rows[0]!.nonce
 }
 
 /** Why the operator took a port off; undefined when it did not. */

@@ -131,11 +131,12 @@ async function takeStep(
     case 'note':
       return log.say(step.text)
     case 'folder':
-      return channel.files.makeFolder(sandbox.id, step.path, { user: 'root' }).catch((error) => {
+      await channel.files.makeFolder(sandbox.id, step.path, { user: 'root' }).catch((error) => {
         if (error instanceof SandboxError && error.code === 'file_refused')
           throw new BuildFailed(`Line ${step.line}, WORKDIR: ${error.message}`)
         throw error
       })
+      return
     case 'run': {
       const { run, user, cwd, env } = step
       const program = 'program' in run ? run.program : ['/bin/sh', '-c', run.script]

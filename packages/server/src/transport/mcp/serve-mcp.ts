@@ -7,6 +7,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { namedCall } from '../../dispatch/call-by-name.ts'
 import type { Cancellations } from '../../dispatch/cancellations.ts'
 import type { Dispatch } from '../../dispatch/dispatch.ts'
 import type { McpAddress } from './addresses.ts'
@@ -93,7 +94,12 @@ export function createMcp(at: McpAddress, parts: McpParts): ServeMcp {
       const { id, signal } = context.mcpReq
       // A task is asked for without arguments, so its client has to have the token in a header.
       const isTasked = about.token !== undefined && takesTasks(context)
-      const tasked = isTasked ? asTask(tool.name, input) : { input }
+      const named = tool.name === 'callOperation' ? namedCall(input, true) : undefined
+      const meant = named ?? { name: tool.name, input }
+      const tasked = isTasked ? asTask(meant.name, meant.input) : { input: meant.input }
+      const sent = named
+        ? { ...input, arguments: { ...(input.arguments as object | undefined), ...tasked.input } }
+        : tasked.input
       const flight = about.token === undefined ? undefined : cancellations.begin(callOf(about, id))
       const endProgress = tellProgress(context, tasked.input)
       try {
@@ -107,7 +113,7 @@ export function createMcp(at: McpAddress, parts: McpParts): ServeMcp {
             hungUp: signal,
             ...(flight && { cancelled: flight.cancelled }),
             ...tasked,
-            input: () => tasked.input,
+            input: () => sent,
           })
         let answer = await call()
         const next = nextOfApproval(answer, {
@@ -120,11 +126,9 @@ export function createMcp(at: McpAddress, parts: McpParts): ServeMcp {
           await ask('getApproval', { token, resourceId: next.wait, hungUp: signal, input: () => waiting })
           answer = await call()
         }
-        const { answered } = answer
-        if (answered) return toolResult(operations[answered.name], answered.input, answer, at)
-        if (!isTasked) return toolResult(tool.op, input, answer, at)
+        if (!isTasked) return toolResult(operations[meant.name], meant.input, answer, at)
         const gone = AbortSignal.any([signal, ...(flight ? [flight.cancelled] : [])])
-        return (await tasks.resultOf(ask, { ...tool, input }, answer, gone)) as CallToolResult
+        return (await tasks.resultOf(ask, meant, answer, gone)) as CallToolResult
       } finally {
         endProgress()
         flight?.end()

@@ -112,6 +112,19 @@ describe('a run in a sandbox', () => {
     })
   })
 
+  test('default: called by its name it is the same', async () => {
+    const by = (input: object) => elsewhere.call('call_operation', { name: 'exec_command', ...input })
+    const command = (line: string) => by({ arguments: { sandbox_id: sandbox, command: line } })
+    expect((await command('echo now')).result.structuredContent).toMatchObject({ stdout: 'now\n' })
+    const { result } = await command('sleep 3; echo late')
+    expect(result).toMatchObject({ resultType: 'task', status: 'working' })
+    expect((await settled(client, result.taskId)).result.structuredContent).toMatchObject({
+      ...{ stdout: 'late\n', exit_code: 0 },
+    })
+    expect((await by({ arguments: { sandbox_id: sandbox } })).result).toMatchObject({ isError: true })
+    expect((await by({ arguments: 'none' })).result).toMatchObject({ isError: true })
+  })
+
   test('behavior: its own timeout ends it, and of a large output it shows as much as any tool', async () => {
     const slow = await client.call('exec_command', { sandbox_id: sandbox, command: 'sleep 60', timeout: 3 })
     expect((await settled(client, slow.result.taskId)).result.structuredContent).toMatchObject({

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dyingAt } from '../../database/testing.ts'
 import { expectBooksToBalance } from '../../ledger/testing.ts'
-import { LOCAL_HOST } from '../../platform/machine-host.ts'
 import { startTestService, type TestService } from '../../process/testing.ts'
 import { PROVISIONING_LIMIT_MS } from '../machine/plan-vps.ts'
 import { createVpsReconciler } from '../machine/reconcile-vps.ts'
@@ -201,7 +200,7 @@ test('behavior: an order whose host never answers again is given back when its t
   const { token, accountId, id } = await place('slow-boot')
   await service.reconcile()
   expect(service.driver.machines.has(id)).toBe(true)
-  const { driver } = service.services.hosts.get(LOCAL_HOST)!
+  const { driver } = service
   const { observe, observeAll, destroy } = driver
   const away = async (): Promise<never> => {
     throw new Error('connect ETIMEDOUT')

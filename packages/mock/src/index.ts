@@ -1,0 +1,5 @@
+export { type Failure, failures } from './failures.ts'
+export type { Handler } from './handler.ts'
+export { createMock, type MadeCall, type Mock, type MockOptions } from './mock.ts'
+export { defaultPlans, type Plan } from './plans.ts'
+export type { Program, Programs, Run } from './programs.ts'

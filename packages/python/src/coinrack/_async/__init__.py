@@ -1,0 +1,1 @@
+"""Clients for code that awaits."""

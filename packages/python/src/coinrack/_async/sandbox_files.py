@@ -1,0 +1,77 @@
+"""Files of a sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Literal
+from urllib.parse import quote
+
+from ..generated import types
+from . import edge
+from .client import AsyncClient
+from .stream import AsyncStream
+
+
+Files = list[types.File]
+
+
+class AsyncSandboxFiles:
+    """Files, up to 2 GB. Relative paths are of /home/user."""
+
+    def __init__(self, client: AsyncClient, stream: AsyncStream, sandbox_id: str) -> None:
+        self._client = client
+        self._stream = stream
+        self._id = sandbox_id
+
+    async def write(self, path: str, content: str | bytes | Iterable[bytes]) -> int:
+        """
+        Replaces the file, and makes the folders on the way.
+
+        :param content: text, bytes, or pieces such as an open file, which are sent once and never again
+        :returns: its size in bytes
+        """
+        headers = {"content-type": "application/octet-stream"}
+        whole = content.encode() if isinstance(content, str) else content if isinstance(content, bytes) else None
+        once = None if isinstance(content, (str, bytes)) else edge.pieces_of(content)
+        async with self._stream.send("PUT", _at(path), headers, content=whole, once=once) as response:
+            await response.aread()
+            return int(response.json()["size"])
+
+    async def read(self, path: str) -> bytes:
+        """The whole file."""
+        pieces = []
+        async with self.stream(path) as content:
+            async for piece in content:
+                pieces.append(piece)
+        return b"".join(pieces)
+
+    async def text(self, path: str) -> str:
+        """The whole file, as UTF-8."""
+        return (await self.read(path)).decode()
+
+    @asynccontextmanager
+    async def stream(self, path: str) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The file piece by piece, for one that is too large for the memory."""
+        async with self._stream.send("GET", _at(path), {}) as response:
+            yield self._stream.bytes_of(response)
+
+    async def list(self, path: str = ".", *, depth: int | None = None) -> Files:
+        """What is in a folder, sorted by path; with a depth of more than 1 the folders in it too."""
+        files = []
+        async for file in self._client.list_files(sandbox_id=self._id, path=path, depth=depth):
+            files.append(file)
+        return files
+
+    async def remove(self, path: str) -> None:
+        """Deletes a file, or a folder with all that is in it. One that is not there is fine."""
+        await self._client.delete_file(sandbox_id=self._id, path=path)
+
+    async def link(self, what: Literal["upload", "download"], path: str, seconds: int = 3600) -> str:
+        """A link that works without a token, for so many seconds."""
+        get = self._client.get_upload_url if what == "upload" else self._client.get_download_url
+        return (await get(sandbox_id=self._id, path=path, expires_in=seconds)).url
+
+
+def _at(path: str) -> str:
+    return f"/files/content?path={quote(path, safe='')}"

@@ -1,0 +1,52 @@
+"""A task in the background of a sandbox."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._wire import decode
+from ..generated import types
+from . import edge
+from .client import AsyncClient
+from .stream import AsyncStream
+
+
+class AsyncSandboxTask:
+    """A task in the background: it goes on without a reader."""
+
+    def __init__(self, client: AsyncClient, stream: AsyncStream, sandbox_id: str, task_id: str) -> None:
+        self.id = task_id
+        self._client = client
+        self._stream = stream
+        self._sandbox_id = sandbox_id
+
+    async def read(self, *, stdout: int = 0, stderr: int = 0, timeout: int = 0) -> types.GetTaskResult:
+        """Reads on from these offsets, and waits so many seconds for more; nothing is lost between reads."""
+        return await self._client.get_task(
+            sandbox_id=self._sandbox_id, task_id=self.id, stdout=stdout, stderr=stderr, timeout=timeout
+        )
+
+    async def wait(
+        self, *, on_stdout: edge.OnText | None = None, on_stderr: edge.OnText | None = None
+    ) -> types.GetTaskResult:
+        """
+        Follows it to its end, also over connections that break.
+
+        :returns: how it ended, with the first MiB of each output; of what was written before, the oldest beyond 1 MiB is gone
+        """
+        return decode(types.GetTaskResult, await self._end(on_stdout, on_stderr))  # type: ignore[no-any-return]
+
+    async def _end(self, on_stdout: edge.OnText | None, on_stderr: edge.OnText | None) -> dict[str, Any]:
+        return await self._stream.task(self.id, on_stdout, on_stderr)
+
+    async def write(self, text: str, *, end: bool = False) -> None:
+        """Types into it; with ``end`` its input is closed."""
+        await self._client.send_input(sandbox_id=self._sandbox_id, task_id=self.id, input=text, end=end)
+
+    async def resize(self, size: types.TerminalSize) -> None:
+        """Gives its terminal another size."""
+        await self._client.send_input(sandbox_id=self._sandbox_id, task_id=self.id, terminal=size)
+
+    async def kill(self, signal: types.TaskSignal = "SIGKILL") -> None:
+        """Sends it a signal, and all that it started."""
+        await self._client.kill_task(sandbox_id=self._sandbox_id, task_id=self.id, signal=signal)

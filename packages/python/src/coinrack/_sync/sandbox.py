@@ -1,0 +1,262 @@
+# Made by `npm run generate` from the module that awaits.
+"""A code sandbox as an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Callable
+from types import TracebackType
+from typing import Any, Literal
+
+from .._operation import NotGiven, given
+from .._wire import decode
+from ..generated import types
+from . import edge
+from .client import Client
+from .listing import Listing
+from .sandbox_files import SandboxFiles
+from .sandbox_task import SandboxTask
+from .stream import Stream
+
+
+Names = list[str]
+
+
+class Sandbox:
+    """
+    A code sandbox that runs, or is paused. It costs while it runs, until ``kill``, or its time is over; as a context manager it ends with
+    its block. All raise ``CoinrackError`` and ``ConnectionError``.
+    """
+
+    def __init__(self, client: Client, sandbox_id: str) -> None:
+        self.id = sandbox_id
+        self.client = client
+        """Every operation, for what has no method here."""
+        self._stream = Stream(client, sandbox_id)
+        self.files = SandboxFiles(client, self._stream, sandbox_id)
+
+    @classmethod
+    def create(
+        cls,
+        client: Client,
+        *,
+        template: str | None = None,
+        tariff: types.SandboxTariff | None = None,
+        mode: types.SandboxMode | None = None,
+        timeout: int | None = None,
+        idle_timeout: int | None = None,
+        env: dict[str, str] | None = None,
+        metadata: dict[str, str] | None = None,
+        network: types.SandboxNetwork | None = None,
+        idempotency_key: str | None = None,
+    ) -> Sandbox:
+        """
+        Starts one: it runs when this returns.
+
+        :param template: base, code-interpreter, or the id of a snapshot
+        :param timeout: seconds after which it ends, or pauses when its mode is persistent
+        :param idle_timeout: the same for seconds without use; 0: never
+        """
+        made = client.create_sandbox(
+            template=template,
+            tariff=tariff,
+            mode=mode,
+            timeout=timeout,
+            idle_timeout=idle_timeout,
+            env=env,
+            metadata=metadata,
+            network=network,
+            idempotency_key=idempotency_key,
+        )
+        return cls(client, made.id)
+
+    @classmethod
+    def connect(cls, client: Client, sandbox_id: str) -> Sandbox:
+        """Connects to an existing sandbox, by its id."""
+        return cls(client, sandbox_id)
+
+    @classmethod
+    def list(
+        cls, client: Client, *, state: types.SandboxState | None = None
+    ) -> Iterator[Sandbox]:
+        """The sandboxes that are not over, newest first, page after page."""
+        for each in client.list_sandboxes(state=state):
+            yield cls(client, each.id)
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    def info(self) -> types.Sandbox:
+        """Its current state, and what it has cost so far."""
+        return self.client.get_sandbox(sandbox_id=self.id)
+
+    def metrics(self) -> types.GetSandboxMetricsResult:
+        """What it uses, as its own system measures it."""
+        return self.client.get_sandbox_metrics(sandbox_id=self.id)
+
+    def run_code(
+        self,
+        code: str,
+        *,
+        language: types.CodeLanguage | None = None,
+        context: str | None = None,
+        env: dict[str, str] | None = None,
+        timeout: float | None = None,
+        on_stdout: edge.OnText | None = None,
+        on_stderr: edge.OnText | None = None,
+    ) -> types.RunCodeResult:
+        """
+        Runs code to its end. Of each output the first MiB is in the result.
+
+        :param context: keeps variables from one run to the next: python, node, bash, or any new name
+        :param timeout: seconds; 30 when it is left out
+        """
+        sent = _body(code=code, language=given(language), context=given(context), env=given(env), timeout=given(timeout))
+        end = self._stream.run("/run", sent, on_stdout, on_stderr)
+        return decode(types.RunCodeResult, end)  # type: ignore[no-any-return]
+
+    def exec(
+        self,
+        command: str,
+        *,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        user: str | None = None,
+        stdin: str | None = None,
+        timeout: float | None = None,
+        terminal: types.TerminalSize | None = None,
+        on_stdout: edge.OnText | None = None,
+        on_stderr: edge.OnText | None = None,
+        on_start: Callable[[SandboxTask], None] | None = None,
+    ) -> types.ExecCommandResult:
+        """
+        Runs a command to its end. Of each output the first MiB is in the result. One with a terminal or ``on_start`` drops what is more than
+        1 MiB ahead of its reader, and has no end of its own without ``timeout``; any other one waits for its reader, and has 30 s by default.
+
+        :param stdin: what it reads
+        :param terminal: it gets a terminal of this size, whose output is all in ``stdout``
+        :param on_start: told once it runs, with what types into it, resizes its terminal and signals it
+        """
+        if terminal is None and on_start is None:
+            sent = _body(
+                command=command,
+                cwd=given(cwd),
+                env=given(env),
+                user=given(user),
+                input=given(stdin),
+                timeout=given(timeout),
+            )
+            end = self._stream.run("/exec", sent, on_stdout, on_stderr)
+            return decode(types.ExecCommandResult, end)  # type: ignore[no-any-return]
+        task = self.start(command, cwd=cwd, env=env, user=user, timeout=timeout, terminal=terminal)
+        try:
+            if on_start is not None:
+                on_start(task)
+            if stdin is not None:
+                task.write(stdin, end=True)
+            end = task._end(on_stdout, on_stderr)
+        except BaseException:
+            task.kill()
+            raise
+        duration = end.get("duration_ms") or 0
+        return decode(types.ExecCommandResult, {**end, "duration_ms": duration})  # type: ignore[no-any-return]
+
+    def start(
+        self,
+        command: str,
+        *,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        user: str | None = None,
+        timeout: float | None = None,
+        terminal: types.TerminalSize | None = None,
+    ) -> SandboxTask:
+        """Begins a command in the background. Its input is open, and no one has to read what it writes."""
+        begun = self.client.exec_command(
+            sandbox_id=self.id,
+            command=command,
+            cwd=cwd,
+            env=env,
+            user=user,
+            timeout=timeout,
+            terminal=terminal,
+            background=True,
+        )
+        return self.task(begun.task_id or "")
+
+    def task(self, task_id: str) -> SandboxTask:
+        """An existing task, by its id."""
+        return SandboxTask(self.client, self._stream, self.id, task_id)
+
+    def tasks(self) -> Iterator[SandboxTask]:
+        """The tasks in the background that run, and those that ended last."""
+        for each in self.client.list_tasks(sandbox_id=self.id):
+            yield self.task(each.id)
+
+    def expose(self, port: int, access: Literal["public", "token"] = "public") -> types.ExposedPort:
+        """Gives a port a URL."""
+        return self.client.expose_port(sandbox_id=self.id, port=port, access=access)
+
+    def unexpose(self, port: int) -> None:
+        """Takes the URL of a port away, and cuts its connections."""
+        self.client.unexpose_port(sandbox_id=self.id, port=port)
+
+    def ports(self) -> Listing[types.ExposedPort]:
+        """The ports that have a URL."""
+        return self.client.list_exposed_ports(sandbox_id=self.id)
+
+    def set_timeout(self, seconds: int) -> types.Sandbox:
+        """Gives it so many seconds from now on."""
+        return self.client.set_sandbox_timeout(sandbox_id=self.id, timeout=seconds)
+
+    def set_network(
+        self,
+        *,
+        allow_internet: bool | None = None,
+        allow_out: Names | None = None,
+        deny_out: Names | None = None,
+    ) -> types.Sandbox:
+        """Says what it may reach, in place of what was said before."""
+        return self.client.set_sandbox_network(
+            sandbox_id=self.id, allow_internet=allow_internet, allow_out=allow_out, deny_out=deny_out
+        )
+
+    def pause(self) -> types.PaidSandbox:
+        """Keeps memory and disk, and costs nothing until ``resume``."""
+        return self.client.pause_sandbox(sandbox_id=self.id)
+
+    def resume(self, *, timeout: int | None = None) -> types.PaidSandbox:
+        """Goes on where it was paused."""
+        return self.client.resume_sandbox(sandbox_id=self.id, timeout=timeout)
+
+    def fork(
+        self,
+        *,
+        timeout: int | None = None,
+        metadata: dict[str, str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Sandbox:
+        """Makes another one that goes on from where this one is now."""
+        made = self.client.fork_sandbox(
+            sandbox_id=self.id, timeout=timeout, metadata=metadata, idempotency_key=idempotency_key
+        )
+        return Sandbox(self.client, made.id)
+
+    def snapshot(self, name: str | None = None, *, idempotency_key: str | None = None) -> types.SandboxSnapshot:
+        """Keeps what it is now: ``id`` of the answer is the template of new ones."""
+        kept = self.client.create_sandbox_snapshot(
+            sandbox_id=self.id, name=name, idempotency_key=idempotency_key
+        )
+        return kept.snapshot
+
+    def kill(self) -> types.PaidSandbox:
+        """Ends it, with all that is in it. One that is over is fine."""
+        return self.client.kill_sandbox(sandbox_id=self.id)
+
+
+def _body(**inputs: Any) -> dict[str, Any]:
+    return {name: value for name, value in inputs.items() if not isinstance(value, NotGiven)}

@@ -1,0 +1,210 @@
+"""The client against a service: every object that it has, and what it makes of refusals."""
+
+from __future__ import annotations
+
+import io
+import secrets
+import unittest
+import urllib.request
+from datetime import timedelta
+from decimal import Decimal
+
+from coinrack import (
+    AsyncClient,
+    AsyncSandbox,
+    AsyncSandboxTask,
+    AsyncVps,
+    CoinrackError,
+    NeverError,
+    async_wait_for_invoice,
+)
+from service import URL, customer
+
+
+class TestOperations(unittest.IsolatedAsyncioTestCase):
+    async def test_default_from_registration_to_an_order(self) -> None:
+        async with AsyncClient(URL) as stranger:
+            session = await stranger.register_account(email=f"python-{secrets.token_hex(8)}@rackmail.net")
+            self.assertEqual(session.token_expires_at.utcoffset(), timedelta(0))
+        async with AsyncClient(URL, customer()) as coinrack:
+            self.assertEqual((await coinrack.get_balance()).balance, Decimal("20.00"))
+            plan = [plan async for plan in coinrack.list_plans() if plan.available][0]
+            order = await coinrack.order_vps(
+                product=plan.slug, os_id=plan.os_images[0].os_id, max_price=Decimal("20")
+            )
+            self.assertEqual((order.total, order.status), (plan.price, "provisioning"))
+            self.assertEqual((await coinrack.get_balance()).balance, Decimal("20.00") - plan.price)
+
+    async def test_behavior_a_list_goes_through_every_page(self) -> None:
+        async with AsyncClient(URL, customer()) as coinrack:
+            for _ in range(3):
+                await coinrack.order_vps(product="nano", os_id=1, billing_cycle="hourly")
+            listing = coinrack.list_orders(limit=2)
+            page = await listing.page()
+            self.assertEqual(len(page.items), 2)
+            self.assertIsInstance(page.next_cursor, str)
+            ids = [order.id async for order in listing]
+            self.assertEqual((len(set(ids)), ids[:2]), (3, [order.id for order in page.items]))
+
+    async def test_behavior_a_key_of_ones_own_makes_a_write_run_once(self) -> None:
+        async with AsyncClient(URL, customer()) as coinrack:
+            one, same = [
+                await coinrack.order_vps(product="nano", os_id=1, idempotency_key="one") for _ in range(2)
+            ]
+            self.assertEqual(one.id, same.id)
+            self.assertEqual([order.id async for order in coinrack.list_orders()], [one.id])
+
+    async def test_error_a_refusal_has_the_words_of_the_service(self) -> None:
+        async with AsyncClient(URL, customer()) as coinrack:
+            with self.assertRaises(CoinrackError) as caught:
+                await coinrack.order_vps(product="none-such", os_id=1)
+            error = caught.exception
+            self.assertEqual((error.code, error.status), ("unknown_product", 422))
+            self.assertEqual(error.next_steps[0].tool, "list_plans")
+            self.assertIsInstance(error.request_id, str)
+            self.assertIn(error.fix, str(error))
+
+    async def test_error_an_order_without_money_has_its_invoice(self) -> None:
+        async with AsyncClient(URL, customer("0.00")) as coinrack:
+            with self.assertRaises(CoinrackError) as caught:
+                await AsyncVps.order(coinrack, product="nano", os_id=1)
+            self.assertEqual(caught.exception.code, "insufficient_balance")
+            invoice_id = caught.exception.body["invoice"]["id"]
+            seen: list[str] = []
+            with self.assertRaises(TimeoutError):
+                await async_wait_for_invoice(
+                    coinrack, invoice_id, timeout=1, on_change=lambda invoice: seen.append(invoice.status)
+                )
+            self.assertEqual(set(seen), {"unpaid"})
+            await coinrack.cancel_invoice(invoice_id=invoice_id)
+            with self.assertRaises(NeverError):
+                await async_wait_for_invoice(coinrack, invoice_id)
+
+
+class TestVps(unittest.IsolatedAsyncioTestCase):
+    async def test_default_a_vps_is_ordered_used_changed_and_cancelled(self) -> None:
+        async with AsyncClient(URL, customer()) as coinrack:
+            vps = await AsyncVps.order(coinrack, product="nano", os_id=1, hostname="by-python")
+            seen: list[str] = []
+            ready = await vps.wait_until_ready(timeout=60, on_change=lambda status: seen.append(status.status))
+            self.assertIsInstance(ready.root_password, str)
+            self.assertEqual(seen[-1], "active")
+            self.assertEqual([each.id async for each in AsyncVps.list(coinrack)], [vps.id])
+
+            access = await vps.ssh()
+            self.assertEqual((access.host, access.port, access.username), (ready.ip, ready.ssh_port, "root"))
+            self.assertIn("ssh-ed25519", access.known_hosts[0])
+
+            ran = await vps.exec("cat", stdin="hello\n", timeout=10)
+            self.assertEqual((ran.exit_code, ran.stdout), (0, "hello\n"))
+            content = bytes(number * 7 % 251 for number in range(3_500_001))
+            self.assertEqual(await vps.files.write("/root/large.bin", content), len(content))
+            self.assertEqual(await vps.files.read("/root/large.bin"), content)
+            await vps.files.write("/root/a.txt", "grüße\n")
+            self.assertEqual(await vps.files.text("/root/a.txt"), "grüße\n")
+
+            works: list[str] = []
+            await vps.reboot(on_change=lambda work: works.append(work.status))
+            self.assertEqual(works[-1], "succeeded")
+            await vps.stop()
+            self.assertEqual((await vps.info()).status, "stopped")
+            await vps.cancel(mode="immediate", confirm="by-python")
+            with self.assertRaises(NeverError):
+                await vps.wait_until_ready(timeout=60)
+
+
+class TestSandbox(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.client = AsyncClient(URL, customer("1.00"))
+        self.sandbox = await AsyncSandbox.create(self.client, metadata={"by": "python"})
+
+    async def asyncTearDown(self) -> None:
+        await self.sandbox.kill()
+        await self.client.aclose()
+
+    async def test_default_code_and_commands_are_heard_while_they_run(self) -> None:
+        result = await self.sandbox.run_code('print("hello")\n6 * 7', context="python")
+        self.assertEqual((result.stdout, result.results[0].data["text/plain"]), ("hello\n", "42"))
+        heard: list[str] = []
+        errors: list[str] = []
+        ran = await self.sandbox.exec(
+            "echo one; sleep 0.2; echo two; echo three >&2; exit 3",
+            on_stdout=heard.append,
+            on_stderr=errors.append,
+        )
+        self.assertEqual(heard, ["one\n", "two\n"])
+        self.assertEqual(errors, ["three\n"])
+        self.assertEqual((ran.exit_code, ran.stdout, ran.truncated), (3, "one\ntwo\n", False))
+        self.assertEqual((await self.sandbox.exec("cat", stdin="typed")).stdout, "typed")
+
+    async def test_default_a_task_is_typed_into_and_read_on(self) -> None:
+        task = await self.sandbox.start('read name; echo "hello $name"; read more')
+        self.assertEqual([each.id async for each in self.sandbox.tasks()], [task.id])
+        await task.write("Ada\n")
+        read = await task.read(timeout=20)
+        self.assertEqual(read.stdout, "hello Ada\n")
+        self.assertEqual((await task.read(stdout=read.next.stdout)).from_.stdout, read.next.stdout)
+        await task.write("", end=True)
+        ended = await self.sandbox.task(task.id).wait()
+        self.assertEqual((ended.stdout, ended.running), ("hello Ada\n", False))
+
+    async def test_default_a_command_has_a_terminal(self) -> None:
+        started: list[AsyncSandboxTask] = []
+        ran = await self.sandbox.exec(
+            'tty -s && echo terminal; read a; echo "got $a"; exit 3',
+            terminal={"columns": 80, "rows": 24},
+            stdin="go\n",
+            on_start=started.append,
+        )
+        self.assertIn("got go", ran.stdout)
+        self.assertEqual((ran.exit_code, len(started)), (3, 1))
+
+    async def test_default_files_are_written_read_streamed_and_removed(self) -> None:
+        files = self.sandbox.files
+        self.assertEqual(await files.write("data/a.txt", "grüße\n"), 8)
+        self.assertEqual(await files.text("data/a.txt"), "grüße\n")
+        large = bytes(range(256)) * 4096
+        await files.write("large", io.BytesIO(large))
+        pieces = []
+        async with files.stream("large") as content:
+            async for piece in content:
+                pieces.append(piece)
+        self.assertEqual(b"".join(pieces), large)
+        self.assertEqual([(each.path, each.size) for each in await files.list("data")], [("/home/user/data/a.txt", 8)])
+        link = await files.link("download", "data/a.txt", 60)
+        with urllib.request.urlopen(link) as answer:
+            self.assertEqual(answer.read().decode(), "grüße\n")
+        await files.remove("data")
+        with self.assertRaises(CoinrackError) as caught:
+            await files.read("data/a.txt")
+        self.assertEqual((caught.exception.code, caught.exception.status), ("file_not_found", 404))
+
+    async def test_default_it_is_paused_forked_and_kept_as_a_template(self) -> None:
+        await self.sandbox.run_code("x = 1", context="python")
+        self.assertEqual((await self.sandbox.pause()).state, "paused")
+        self.assertEqual((await self.sandbox.resume(timeout=77)).timeout, 77)
+        async with await self.sandbox.fork() as copy:
+            await copy.run_code("x = 2", context="python")
+            ids = {each.id async for each in AsyncSandbox.list(self.client)}
+            self.assertEqual(ids, {copy.id, self.sandbox.id})
+        self.assertEqual((await copy.info()).state, "ended")
+        snapshot = await self.sandbox.snapshot("one")
+        async with await AsyncSandbox.create(self.client, template=snapshot.id) as later:
+            result = await later.run_code("x", context="python")
+            self.assertEqual(result.results[0].data["text/plain"], "1")
+
+    async def test_default_it_has_ports_rules_and_a_price(self) -> None:
+        exposed = await self.sandbox.expose(8000, "token")
+        self.assertIsInstance(exposed.token, str)
+        self.assertEqual([each.port async for each in self.sandbox.ports()], [8000])
+        await self.sandbox.unexpose(8000)
+        self.assertEqual([each.port async for each in self.sandbox.ports()], [])
+        changed = await self.sandbox.set_network(allow_internet=False, allow_out=["pypi.org"])
+        self.assertEqual(changed.network.allow_out, ["pypi.org"])
+        self.assertEqual((await self.sandbox.set_timeout(600)).timeout, 600)
+        info = await self.sandbox.info()
+        self.assertEqual((info.price_per_hour, info.metadata), (Decimal("0.0165"), {"by": "python"}))
+
+
+if __name__ == "__main__":
+    unittest.main()
