@@ -68,7 +68,7 @@ const Files = z
 const Build = z.object({
   id: Id('build'),
   status: z.enum(['running', 'succeeded', 'failed']),
-  sandbox_id: SandboxId.describe('Where it is built; paid as any'),
+  sandbox_id: SandboxId.describe('Where it is built; paid like others'),
   steps_done: z.number().int(),
   error: z.string().nullable(),
   created_at: Timestamp,
@@ -126,7 +126,7 @@ export const sandboxTemplates = {
     path: '/sandbox-templates',
     summary: 'Make a template for sandboxes',
     description:
-      'Makes a template for sandboxes of your own from a Dockerfile, a snapshot, or an OCI or Docker image archive. A Dockerfile (FROM base, code-interpreter or a template of yours; ARG, RUN, COPY, ENV, WORKDIR, USER, CMD, ENTRYPOINT) is built in a sandbox that is paid as any, and the answer comes when that has begun. Its sandboxes start with CMD running. An account can have 20.',
+      'Makes a template for sandboxes of your own from a Dockerfile, a snapshot, or an OCI or Docker image archive. A Dockerfile (FROM base, code-interpreter or a template of yours; ARG, RUN, COPY, ENV, WORKDIR, USER, CMD, ENTRYPOINT) is built in a sandbox that is paid like others, and the answer comes when that has begun. Its sandboxes start with CMD running. An account can have 20.',
     access: 'sandbox',
     rate: 'sandboxes',
     closedTo: ['program'],
@@ -252,7 +252,7 @@ export const sandboxTemplates = {
     closedTo: ['program'],
     summary: 'Build a template for sandboxes again',
     description:
-      'Builds a template again in a new sandbox, which is paid as any; instructions whose result is known are taken from the cache. Until it succeeds new sandboxes are made from the build before.',
+      'Makes a template again in a new sandbox, which is paid like others; instructions whose result is known are taken from the cache. Until it succeeds new sandboxes are made from the build before.',
     effect: 'spend',
     idempotent: false,
     input: z.strictObject({
@@ -272,7 +272,7 @@ export const sandboxTemplates = {
     path: '/sandbox-templates/{id}/upload-url',
     summary: 'Get an upload link for a template',
     description:
-      'Creates a link to PUT an archive to, without a token: for a Dockerfile tar or tar.gz with the files for COPY, up to 64 MB, before the build; for an image its archive, up to 2 GB, while it is being built. curl -T FILE URL.',
+      'Creates a link to PUT an archive to, without a token: for a Dockerfile tar or tar.gz with the files for COPY, up to 64 MB, before the build; for an image its archive, up to 2 GB, while it is being built. Use it as curl -T FILE URL.',
     effect: 'write',
     idempotent: true,
     input: z.strictObject({

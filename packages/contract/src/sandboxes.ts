@@ -111,11 +111,7 @@ const prices = tariffNames
 
 export const sandboxFields = {
   tariff: z.enum(tariffNames).optional().describe('Default: micro, or that of the template'),
-  template: z
-    .string()
-    .max(100)
-    .default('base')
-    .describe('base, code-interpreter, a template of yours, or the id of a snapshot'),
+  template: z.string().max(100).default('base').describe('base, code-interpreter, yours, or a snapshot id'),
   mode: z.enum(['ephemeral', 'persistent']).default('ephemeral'),
   timeout: Timeout.default(300).describe('Seconds'),
   idle_timeout: IdleTimeout.default(300).describe('Seconds; 0: never'),

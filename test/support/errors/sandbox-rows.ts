@@ -111,7 +111,7 @@ export function sandboxRows({ service, origin, buyer }: ErrorWorld) {
     },
     template_busy: async () => {
       const who = await buyer()
-      const { body } = await who.take('create_sandbox_template', { name: 'one', dockerfile: 'FROM base' })
+      const { body } = await who.call('create_sandbox_template', { name: 'one', dockerfile: 'FROM base' })
       const call = () => who.call('build_sandbox_template', { template_id: body.template.id })
       return { call, take: who.take, meanwhile: () => service.buildTemplates() }
     },

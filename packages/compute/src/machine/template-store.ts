@@ -32,8 +32,8 @@ export interface TemplateStore<Shape> {
    * @returns what `use` returned, or undefined when there is no template
    */
   clone<T>(shape: Shape, use: (template: Template) => Promise<T>): Promise<T | undefined>
-  /** Builds the shape's template now, unless there is one that is good for a while. */
-  keep(shape: Shape): Promise<void>
+  /** Builds the shape's template now, unless there is one that is good for a while. @returns whether there is one then */
+  keep(shape: Shape): Promise<boolean>
   /** Removes the shape's template, if there is one. Clones live on. */
   remove(shape: Shape): Promise<void>
 }
@@ -174,6 +174,7 @@ export function createTemplateStore<Shape extends { image: Pick<BuiltImage, 'nam
       const key = await keyOf(shape)
       const template = await find(key)
       if (!template || standing(template) !== 'good') await renew(shape, key)
+      return (await find(key)) !== undefined
     },
 
     async remove(shape) {

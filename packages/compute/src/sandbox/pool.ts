@@ -66,17 +66,21 @@ export function createPool({ make, remove, clock, log, most, always = [], ...hos
 
   /** One change after the other, each by what is wanted then. */
   const tendNow = async () => {
+    // One kind that cannot be made holds up no other.
+    const failed = new Set<ShapeKey>()
     while (!isClosed) {
       const planned = await plan()
       await shrink(planned)
-      const key = [...planned.keys()].find((shape) => of(shape).length < planned.get(shape)!)
+      const key = [...planned.keys()].find(
+        (shape) => !failed.has(shape) && of(shape).length < planned.get(shape)!,
+      )
       if (key === undefined) return
       try {
         const machine = await make(key)
         of(key).push({ machine, since: clock.now().getTime() })
       } catch (error) {
         log.info({ err: error }, 'no sandbox could be made in advance')
-        return
+        failed.add(key)
       }
     }
   }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '@coinrack/host/run-command.ts'
@@ -7,7 +7,7 @@ import { makeDataFolder } from '../local-vps/testing-clones.ts'
 import { withMonitor } from '../machine/monitor.ts'
 import { runTask, sandboxChannelSuite } from '../ports/suites/sandbox-channel.suite.ts'
 import { sandboxRuntimeSuite } from '../ports/suites/sandbox-runtime.suite.ts'
-import { makeSandboxSpec } from '../testing.ts'
+import { makeSandboxSpec, makeSnapshotId } from '../testing.ts'
 import { folderOf, makeSandboxes, processesIn, processesOf } from './testing.ts'
 import { channelUnderTest, ready, runtimeUnderTest, size } from './testing-suites.ts'
 
@@ -87,6 +87,44 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + LONG_MS / 5; !(await isSo()); await sleep(100))
     if (performance.now() > end) throw new Error('It did not come true')
 }
+
+test('behavior: of a snapshot that is kept warm sandboxes are clones, whose program goes on', {
+  timeout: LONG_MS,
+}, async () => {
+  const sandboxes = await makeSandboxes({ dataFolder: (await ready()).dataFolder })
+  const { runtime, channel } = sandboxes
+  const spec = makeSandboxSpec(size)
+  await runtime.ensure(spec)
+  const count = 'i=0; while :; do echo $i; i=$((i + 1)); sleep 0.05; done'
+  await channel.tasks.start(spec.id, 'cmd', { run: { command: count } })
+  const snapshotId = makeSnapshotId()
+  await runtime.takeSnapshot(spec.id, snapshotId)
+  await runtime.destroy(spec.id)
+  await runtime.keepWarm(snapshotId)
+  const drawn = await Promise.all(
+    [1, 2].map(async () => {
+      const clone = makeSandboxSpec({ ...size, template: snapshotId })
+      await runtime.ensure(clone)
+      const [pid] = await processesIn((await folderOf(sandboxes.dataFolder, clone.id))!)
+      expect(await readFile(`/proc/${pid}/cmdline`, 'utf8'), sandboxes.said.join('\n')).toContain(
+        'mem-path=/proc/self/fd/4,share=off',
+      )
+      const from = { stdout: 0, stderr: 0 }
+      const { next } = await channel.tasks.read(clone.id, 'cmd', from)
+      const { stdout } = await channel.tasks.read(clone.id, 'cmd', next, { waitMs: 5_000 })
+      expect(stdout.length).toBeGreaterThan(0)
+      const { stdout: own } = await runTask(channel, clone.id, {
+        run: { command: 'cat /proc/sys/kernel/random/uuid; hostname' },
+      })
+      await runtime.destroy(clone.id)
+      return own
+    }),
+  )
+  expect(drawn[0]).not.toBe(drawn[1])
+  await runtime.removeSnapshot(snapshotId)
+  expect(await readdir(join(sandboxes.dataFolder, 'sandbox-snapshot-templates'))).toEqual(['build.pid'])
+  await sandboxes.close()
+})
 
 /** The values that no two sandboxes may share, one in each line. */
 const PYTHON = `import os, random, uuid, secrets

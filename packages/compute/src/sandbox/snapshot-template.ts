@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { lchown, lstat, mkdir, rename, rm } from 'node:fs/promises'
+import { lchown, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { RunAs } from '@coinrack/host/as-user.ts'
 import { finishTemplate, saveState } from '../machine/saving.ts'
 import type { SealedMemory } from '../machine/sealed-memory.ts'
 import type { SandboxSize } from '../ports/sandbox-runtime.ts'
@@ -24,7 +25,7 @@ export interface SnapshotShape extends SandboxSize {
 }
 
 const MIB = 1024 ** 2
-/** Of a larger state, or a larger disk, sandboxes begin with a copy of their own, which takes longer and holds nothing meanwhile. */
+/** Sandboxes of a larger state begin with a copy of their own, which takes longer and holds nothing meanwhile. */
 const MOST_STATE_BYTES = 1024 * MIB
 const SYNC_MS = 60_000
 
@@ -71,6 +72,7 @@ export async function buildSnapshotTemplate(
     const around = await resources.surround(qemu, { vcpus, memoryMb, diskGb })
     const files = snapshots.files(image.name)
     await copySparsely(files.disk, qemu.disk)
+    await makeMemory(join(qemu.folder, sandboxFiles.memory), memoryMb * MIB, around.user)
     const { session } = await startFromState(
       qemu,
       { vcpus, memoryMb, diskGb },
@@ -96,6 +98,17 @@ export async function buildSnapshotTemplate(
   } finally {
     await rm(work, { recursive: true, force: true })
     await resources.remove(qemu)
+  }
+}
+
+/** Its user may make no files in the folder of a machine. */
+async function makeMemory(path: string, bytes: number, user: RunAs | undefined): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.truncate(bytes)
+    if (user) await file.chown(user.uid, user.gid)
+  } finally {
+    await file.close()
   }
 }
 

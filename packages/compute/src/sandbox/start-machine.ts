@@ -308,10 +308,10 @@ export function createMachineStarter(options: MachineStarterOptions) {
       if (!canBeCloned(kept)) return
       if ((await (options.pool.roomMb?.() ?? Number.POSITIVE_INFINITY)) < 2 * kept.size.memoryMb) return
       const shape = { ...kept.size, vcpus: Math.ceil(kept.size.vcpus), image: { name: snapshotId }, kept }
-      await warmTemplates.keep(shape)
+      const isThere = await warmTemplates.keep(shape)
       // It may have been removed meanwhile.
-      if (await snapshots.find(snapshotId)) warm.set(snapshotId, shape)
-      else await warmTemplates.remove(shape)
+      if (!(await snapshots.find(snapshotId))) await warmTemplates.remove(shape)
+      else if (isThere) warm.set(snapshotId, shape)
     },
 
     /** Nothing begins as a snapshot any more: what waits as one is removed. */
@@ -322,7 +322,8 @@ export function createMachineStarter(options: MachineStarterOptions) {
       if (shape) await warmTemplates.remove(shape)
     },
 
-    keepTemplate: async (template: string, size: SandboxSize) =>
-      templates.keep(await shapeOf(template, size)),
+    async keepTemplate(template: string, size: SandboxSize): Promise<void> {
+      await templates.keep(await shapeOf(template, size))
+    },
   }
 }

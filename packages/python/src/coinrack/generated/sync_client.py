@@ -520,7 +520,7 @@ class Operations(Caller):
         """Starts an isolated Linux micro-VM for Python, Node.js and shell, running when this answers, paid by the second from the balance. The tariffs in vCPU/GB/USD an hour: micro 0.25/0.5/0.0165, small 0.5/1/0.033, standard 1/2/0.066, plus 2/4/0.132, pro 4/8/0.264, max 8/16/0.528. It ends (persistent: pauses) after timeout seconds, after idle_timeout seconds without use, or when the balance ends.
 
         :param tariff: Default: micro, or that of the template
-        :param template: base, code-interpreter, a template of yours, or the id of a snapshot
+        :param template: base, code-interpreter, yours, or a snapshot id
         :param timeout: Seconds
         :param idle_timeout: Seconds; 0: never
         :param network: Default: the internet, if hosts have networks
@@ -616,7 +616,7 @@ class Operations(Caller):
         """Starts a sandbox with one signed payment (x402, EIP-3009), as buy_vps orders a VPS. It takes what create_sandbox takes. The terms cover its timeout, at least 0.01 USD.
 
         :param tariff: Default: micro, or that of the template
-        :param template: base, code-interpreter, a template of yours, or the id of a snapshot
+        :param template: base, code-interpreter, yours, or a snapshot id
         :param timeout: Seconds
         :param idle_timeout: Seconds; 0: never
         :param network: Default: the internet, if hosts have networks
@@ -819,7 +819,7 @@ class Operations(Caller):
         return self._call(operations.UNEXPOSE_PORT, {"sandbox_id": sandbox_id, "port": port}, idempotency_key)
 
     def create_sandbox_template(self, *, name: str, dockerfile: str | None = None, snapshot_id: str | None = None, image: bool | None = None, files: list[types.CreateSandboxTemplateFile] | None = None, upload: bool | None = None, args: dict[str, str] | None = None, ready: str | None = None, tariff: types.SandboxTariff | None = None, timeout: int | None = None, network: types.SandboxNetwork | None = None, idempotency_key: str | None = None) -> types.CreateSandboxTemplateResult:
-        """Makes a template for sandboxes of your own from a Dockerfile, a snapshot, or an OCI or Docker image archive. A Dockerfile (FROM base, code-interpreter or a template of yours; ARG, RUN, COPY, ENV, WORKDIR, USER, CMD, ENTRYPOINT) is built in a sandbox that is paid as any, and the answer comes when that has begun. Its sandboxes start with CMD running. An account can have 20.
+        """Makes a template for sandboxes of your own from a Dockerfile, a snapshot, or an OCI or Docker image archive. A Dockerfile (FROM base, code-interpreter or a template of yours; ARG, RUN, COPY, ENV, WORKDIR, USER, CMD, ENTRYPOINT) is built in a sandbox that is paid like others, and the answer comes when that has begun. Its sandboxes start with CMD running. An account can have 20.
 
         :param snapshot_id: Identifier: snp_...
         :param image: From an archive of docker save or skopeo, uploaded next
@@ -854,7 +854,7 @@ class Operations(Caller):
         return self._call(operations.GET_SANDBOX_TEMPLATE_LOG, {"template_id": template_id, "after": given(after), "timeout": given(timeout)})
 
     def build_sandbox_template(self, *, template_id: str, dockerfile: str | None = None, args: dict[str, str] | None = None, fresh: bool | None = None, idempotency_key: str | None = None) -> types.CreateSandboxTemplateResult:
-        """Builds a template again in a new sandbox, which is paid as any; instructions whose result is known are taken from the cache. Until it succeeds new sandboxes are made from the build before.
+        """Makes a template again in a new sandbox, which is paid like others; instructions whose result is known are taken from the cache. Until it succeeds new sandboxes are made from the build before.
 
         :param template_id: Identifier: tpl_...
         :param dockerfile: Default: as before
@@ -864,7 +864,7 @@ class Operations(Caller):
         return self._call(operations.BUILD_SANDBOX_TEMPLATE, {"template_id": template_id, "dockerfile": given(dockerfile), "args": given(args), "fresh": given(fresh)}, idempotency_key)
 
     def get_sandbox_template_upload_url(self, *, template_id: str, folder: str | Literal[""] | None = None, expires_in: int | None = None, idempotency_key: str | None = None) -> types.GetSandboxTemplateUploadUrlResult:
-        """Creates a link to PUT an archive to, without a token: for a Dockerfile tar or tar.gz with the files for COPY, up to 64 MB, before the build; for an image its archive, up to 2 GB, while it is being built. curl -T FILE URL.
+        """Creates a link to PUT an archive to, without a token: for a Dockerfile tar or tar.gz with the files for COPY, up to 64 MB, before the build; for an image its archive, up to 2 GB, while it is being built. Use it as curl -T FILE URL.
 
         :param template_id: Identifier: tpl_...
         :param folder: Of the context, in which it is unpacked

@@ -1734,7 +1734,7 @@ class CreateSandboxTemplateResultTemplateBuild:
     """Identifier: bld_..."""
     status: CreateSandboxTemplateResultTemplateBuildStatus
     sandbox_id: str
-    """Where it is built; paid as any"""
+    """Where it is built; paid like others"""
     steps_done: int
     error: str | None
     created_at: datetime

@@ -13,8 +13,9 @@ import { startSandbox } from '../life/start-sandbox.ts'
 import { hostsFor } from '../placement/hosts-for.ts'
 import { placeSandbox } from '../placement/place-sandbox.ts'
 import { type BuildRow, insertBuild, insertLog } from './build-store.ts'
+import type { ContextEntry } from './context-entry.ts'
 import { readyLayers, touchLayer } from './layer-store.ts'
-import { type BuildBase, type BuildPlan, baseOf, type ContextEntry, planBuild } from './plan-build.ts'
+import { type BuildBase, type BuildPlan, baseOf, planBuild } from './plan-build.ts'
 import { badDockerfile, readDockerfile } from './read-dockerfile.ts'
 import { type TemplateRow, templateEnv, templateNamed } from './template-store.ts'
 
@@ -129,7 +130,6 @@ export async function beginBuild(
     account_id: caller.accountId,
     tariff,
     template: origin,
-    template_name: template.name,
     mode: 'ephemeral',
     ...size,
     env: sealEnv(services, sandboxId, {}),

@@ -1,4 +1,4 @@
-import { preparedHandler } from '../../dispatch/handler.ts'
+import { type Handler, preparedHandler } from '../../dispatch/handler.ts'
 import { lockBalance } from '../../ledger/balance.ts'
 import { askHosts } from '../placement/ask-hosts.ts'
 import { beginBuild, isBusy, prepareBuild } from './begin-build.ts'
@@ -8,10 +8,7 @@ import { badDockerfile } from './read-dockerfile.ts'
 import { templateById, updateTemplate } from './template-store.ts'
 import { templateView } from './template-view.ts'
 
-export const buildSandboxTemplate = preparedHandler<
-  'buildSandboxTemplate',
-  Awaited<ReturnType<typeof prepare>>
->(
+export const buildSandboxTemplate: Handler<'buildSandboxTemplate'> = preparedHandler(
   ({ input, services, db }) => prepare(services, db, input.template_id),
   async (call, { hosts, uploads, context }) => {
     const { input, caller, db, services } = call

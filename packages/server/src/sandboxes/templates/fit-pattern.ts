@@ -24,7 +24,7 @@ export function fitsPattern(path: string, pattern: string): boolean {
   return fits.has(parts.length)
 }
 
-/** Of several stars only the last one has to be tried again: what an earlier one could take more, it can take too. */
+/** Only the last of several stars has to be tried again: what an earlier one could take more, it can take too. */
 function fitsPart(text: string, pattern: string): boolean {
   let [at, from] = [0, 0]
   let star: { at: number; from: number } | undefined

@@ -5,7 +5,7 @@ export const LAYERS = 20
 /** One that was not used for so long is removed. */
 const UNUSED = `interval '7 days'`
 
-/** Of these states, given by digest, those that are kept and ready. */
+/** Those of these states, given by digest, that are kept and ready. */
 export async function readyLayers(
   db: Queryable,
   accountId: string,

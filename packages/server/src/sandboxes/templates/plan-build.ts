@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
+import { type ContextEntry, matching } from './context-entry.ts'
 import { BadWord, expandWord, splitWords } from './expand-word.ts'
-import { fitsPattern, isPattern } from './fit-pattern.ts'
+import { isPattern } from './fit-pattern.ts'
 import {
   badDockerfile,
   type Dockerfile,
@@ -42,16 +43,6 @@ export interface CopyWish {
   intoFolder: boolean
   owner: string | undefined
   mode: number | undefined
-}
-
-/** A file of the context, by what is in it. */
-export interface ContextEntry {
-  /** Relative, without `.`, `..` and empty parts. */
-  path: string
-  type: 'file' | 'folder' | 'link'
-  mode: number
-  /** The digest of a file's content, or the target of a link. */
-  content: string
 }
 
 export interface BuildPlan {
@@ -165,7 +156,7 @@ export function planBuild(
         break
       case 'RUN': {
         const run = programOf(each)
-        const all = { ...own, ...env }
+        const all = withoutUsualPath({ ...own, ...env })
         add(each, { kind: 'run', run, user: asUser(), cwd, env: all }, [
           'run',
           run,
@@ -204,8 +195,7 @@ export function planBuild(
   }
   const unknown = Object.keys(args).find((name) => !used.has(name))
   if (unknown !== undefined) throw badDockerfile(1, 'ARG', `no ARG is named ${unknown}`)
-  const { PATH: path, ...rest } = env
-  const kept = path === PATH ? rest : env
+  const kept = withoutUsualPath(env)
   const run = joinPrograms(entrypoint, command)
   return {
     steps,
@@ -214,6 +204,11 @@ export function planBuild(
     workdir,
     start: run ? { run, user: asUser(), cwd, env: kept } : null,
   }
+}
+
+/** A program finds its own user's commands too, unless the file says where commands are. */
+function withoutUsualPath({ PATH: path, ...rest }: Record<string, string>): Record<string, string> {
+  return path === undefined || path === PATH ? rest : { PATH: path, ...rest }
 }
 
 /** As Docker does: what is run is ENTRYPOINT with CMD as its arguments, where both are lists. */
@@ -226,19 +221,6 @@ export function joinPrograms(entrypoint: Program | undefined, command: Program |
       ...('program' in command ? command.program : ['/bin/sh', '-c', command.script]),
     ],
   }
-}
-
-/** The entries of a context that a source of COPY names: itself, or all that is in it, or what fits the pattern. */
-export function matching(context: readonly ContextEntry[], source: string): ContextEntry[] {
-  const path = posix.normalize(`/${source}`).replace(/^\/|\/$/g, '')
-  if (path === '') return [...context]
-  const isGlob = isPattern(path)
-  const isRoot = (entry: ContextEntry) => (isGlob ? fitsPattern(entry.path, path) : entry.path === path)
-  const roots = context.filter(isRoot).map((entry) => entry.path)
-  if (!isGlob) roots.push(path)
-  return context.filter(
-    ({ path: own }) => roots.includes(own) || roots.some((root) => own.startsWith(`${root}/`)),
-  )
 }
 
 /** NAME=value words, or the older form `NAME value`. */

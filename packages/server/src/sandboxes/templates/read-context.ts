@@ -5,9 +5,10 @@ import { createGunzip } from 'node:zlib'
 import { extract, type Header, pack } from 'tar-stream'
 import type { Queryable } from '../../database/transaction.ts'
 import { OperationError } from '../../platform/errors.ts'
+import { type ContextEntry, matching } from './context-entry.ts'
 import { piecesOf, uploadsOf } from './context-store.ts'
 import { fitsPattern, isPattern } from './fit-pattern.ts'
-import { type ContextEntry, type CopyWish, matching } from './plan-build.ts'
+import type { CopyWish } from './plan-build.ts'
 
 /*
  * The files that a Dockerfile may copy. They come as archives of strangers, and are unpacked nowhere on this computer: they

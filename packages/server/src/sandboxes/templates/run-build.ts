@@ -1,3 +1,4 @@
+import { setTimeout as pass } from 'node:timers/promises'
 import type { TaskEnd } from '@coinrack/compute/ports/sandbox-channel.ts'
 import { SandboxError } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import { announce } from '../../database/changes.ts'
@@ -20,9 +21,10 @@ import {
   writeAsRoot,
 } from './build-site.ts'
 import { type BuildRow, buildById, updateBuild } from './build-store.ts'
+import type { ContextEntry } from './context-entry.ts'
 import { unpackImage } from './image/unpack-image.ts'
 import { dropOldLayers, putLayer } from './layer-store.ts'
-import type { ContextEntry, Step } from './plan-build.ts'
+import type { Step } from './plan-build.ts'
 import { archiveOf, readContext } from './read-context.ts'
 import { followTask } from './run-task-step.ts'
 import { startProgram } from './start-program.ts'
@@ -31,6 +33,8 @@ import { dropSnapshot, sealTemplateEnv, templateById, updateTemplate } from './t
 /** The path of the file in which the agent finds the user, folder and root of programs that are not told others. */
 const DEFAULTS = '/etc/coinrack/defaults.json'
 const MOST_TRIES = 3
+/** After the first failure; after the next ones longer. */
+const AGAIN_MS = 500
 const SNAPSHOT_TRIES = 3
 /** The end of the reason that a sandbox ended for, as a customer reads it. */
 const ENDED: Record<string, string> = {
@@ -70,6 +74,7 @@ export async function runBuild(services: Services, id: string, ending: AbortSign
     if (state === 'running' && now.tries + 1 >= MOST_TRIES)
       return failBuild(services, build, `The sandbox refused: ${error.message}`, log)
     await updateBuild(db, id, { tries: now.tries + 1 })
+    await pass(AGAIN_MS * (now.tries + 1), undefined, { signal: ending }).catch(() => {})
   }
 }
 

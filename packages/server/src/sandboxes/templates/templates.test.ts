@@ -73,7 +73,11 @@ describe('from a Dockerfile', () => {
       /1\/3: WORKDIR \/app\n2\/3: COPY app.txt .\/\n3\/3: RUN .*\nsaid\n\nwarned\n\nThe template is ready/s,
     )
     const builder = await buyer.show(template.build.sandbox_id)
-    expect(builder).toMatchObject({ state: 'ended', template: 'app', metadata: { template_id: template.id } })
+    expect(builder).toMatchObject({
+      state: 'ended',
+      template: 'base',
+      metadata: { template_id: template.id },
+    })
 
     const { status, body } = await buyer.create({ template: 'app', env: { MORE: '1' } })
     expect([status, body.template]).toEqual([200, 'app'])
@@ -285,7 +289,7 @@ describe('files for COPY', () => {
   test('default: they are uploaded before the build, packed or not, in folders, less what is ignored', async () => {
     await fresh()
     const id = await waiting(
-      'FROM base\nWORKDIR /app\nCOPY . ./\nCOPY more/*.txt /m/\nRUN find . | sort > list; cat sub/a.txt ../m/c.txt',
+      'FROM base\nWORKDIR /app\nCOPY . ./\nCOPY more/*.txt /m/\nRUN find . -not -name list | sort > list; cat sub/a.txt ../m/c.txt',
     )
     const first = await tar([
       { name: './sub/a.txt', content: 'a' },
@@ -299,14 +303,13 @@ describe('files for COPY', () => {
     await upload(id, await tar([{ name: 'c.txt', content: 'c' }]), { folder: 'more' })
     const template = await again(id)
     expect(template, await logOf(id)).toMatchObject({ status: 'ready' })
-    expect(await logOf(id)).toContain('\nac')
+    expect(await logOf(id)).toMatch(/\na\n?c/)
     const sandbox = await buyer.sandbox({ template: 'app' })
     expect((await ran(sandbox, 'cat app/list; readlink app/sub/link')).split('\n')).toEqual([
       ...[
         '.',
         './.dockerignore',
         './keep.md',
-        './list',
         './more',
         './more/c.txt',
         './sub',

@@ -137,6 +137,8 @@ def unpack(layer):
             for each in os.listdir(folder) if os.path.isdir(folder) else []:
                 remove(os.path.join(folder, each))
         elif name.startswith(REMOVED):
+            if name[len(REMOVED) :] in ("", ".", ".."):
+                raise Refusal(f"a layer takes away {name}")
             remove(os.path.join(folder, name[len(REMOVED) :]))
         elif member.isdev() and not member.isfifo():
             continue
