@@ -192,7 +192,8 @@ $(incus storage list -f csv -c n | sed 's/.*/  - {entity: storage-pool, name: &,
 YAML
 }
 
-# A container is privileged, since the members have no other users to give it, and its first process does nothing.
+# A container is privileged, since the members have no other users to give it, its first process does nothing, and it may
+# give itself a name.
 make_container() { # N NAME
   local n=$1 files=${ROOT%/*}/incus-lab-container
   if [ ! -e "$files/rootfs.tar" ]; then
@@ -207,7 +208,7 @@ make_container() { # N NAME
   incus image show container --project coinrack >/dev/null 2>&1 ||
     incus image import /var/lib/incus/metadata.tar /var/lib/incus/rootfs.tar --alias container --project coinrack -q
   incus launch container "$2" --project coinrack --target "node$n" -s cow -q \
-    -c security.privileged=true -c raw.lxc='lxc.init.cmd = /bin/sleep infinity'
+    -c security.privileged=true -c raw.lxc="$(printf 'lxc.init.cmd = /bin/sleep infinity\nlxc.mount.auto = proc:rw')"
 }
 
 # All members that were ever switched on.
