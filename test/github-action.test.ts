@@ -36,7 +36,7 @@ async function declared(): Promise<Record<string, string>> {
   return Object.fromEntries(
     [
       ...inputs.matchAll(
-        /^ {2}(\w+):\n {4}description: .*\n {4}(?:default: '?([^'\n]*)'?|required: true)$/gm,
+        /^ {2}(\w+):\n {4}description: .*\n {4}(?:default: ["']?([^"'\n]*)["']?|required: true)$/gm,
       ),
     ].map(([, name, value = '']) => [name!, value]),
   )

@@ -1,4 +1,5 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { createClient } from '@coinrack/sdk/index.ts'
 import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
@@ -55,8 +56,8 @@ test.each(recipes)('default: $title', async ({ title, code }) => {
     },
   )
   try {
-    const file = join(folder, `${title.toLowerCase().replaceAll(' ', '-')}.ts`)
-    await writeFile(file, code)
+    const file = join(folder, `${title.toLowerCase().replaceAll(' ', '-')}.js`)
+    await writeFile(file, stripTypeScriptTypes(code))
     const {
       code: exitCode,
       stdout,
