@@ -59,4 +59,15 @@ function imported({ specifiers, source }) {
   return parts.length > 0 ? `var ${parts.join(', ')};` : `void (${module});`
 }
 
+// Node.js compiles a function when it first runs, which takes an emulated processor long. With a piece of each kind, what parses
+// and rewrites is there before a sandbox is cloned.
+prepare(`import { one, two as three } from 'node:net'
+const { four, ...five } = { one, [three]: 6 }, eight = [1, ...[2]]
+let nine = \`\${four}\`.length > 0 ? /ten/g : await Promise.all(eight.map(async (each, index) => each + index))
+class Eleven extends Object { #twelve = 12; static thirteen() { return new this() } get fourteen() { return this.#twelve } }
+for (const each of eight) { try { if (!each) continue; else break } catch { throw new Error('fifteen') } finally { nine ??= 1 } }
+function* sixteen(a = 1) { for (let i = 0; i < a; i++) yield i; while (false) switch (a) { case 1: default: } }
+for await (const each of sixteen()) void each
+nine?.[0]?.toString()`)
+
 module.exports = { prepare }
