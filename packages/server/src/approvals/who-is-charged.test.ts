@@ -28,6 +28,8 @@ const RULES: Partial<Record<OperationName, Rule>> = {
   forkSandbox: 'asks',
   setSandboxTimeout: 'asks',
   runProgram: 'asks',
+  createSandboxTemplate: 'asks',
+  buildSandboxTemplate: 'asks',
   buyVps: 'no token with a limit',
   buySandbox: 'no token with a limit',
   requestRefund: 'no token with a limit',
