@@ -535,7 +535,11 @@ describe('tokens and keys', () => {
     const child = created.stdout.trim()
     const over = await run(['order', 'nano'], { env: { COINRACK_TOKEN: child } })
     expect(over).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('"coinrack token budget"') })
-    const [{ id }] = JSON.parse((await ok(run(['token', 'list', '--json']))).stdout)
+    const tokens = JSON.parse((await ok(run(['token', 'list', '--json']))).stdout) as {
+      id: string
+      name: string
+    }[]
+    const { id } = tokens.find(({ name }) => name === 'ci')!
     expect((await ok(run(['token', 'budget', id, '--total', '9', '--per-day', '4']))).stdout).toBe(
       `${id}: 4.00 a day, 9.00 in all\n`,
     )

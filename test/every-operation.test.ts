@@ -227,8 +227,10 @@ function exampleOf(op: Operation): object {
     timeout: _timeout,
     ...rest
   } = op.example
+  // A watcher answers with the first change, and nothing changes here.
+  const given = op === operations.watchFolder ? { ...rest, timeout: 1 } : rest
   return Object.fromEntries(
-    Object.entries(rest).map(([name, value]) => [name, ownValues.get(value) ?? value]),
+    Object.entries(given).map(([name, value]) => [name, ownValues.get(value) ?? value]),
   )
 }
 /** The example once for each text in the schema of an input, with a NUL in that text. */

@@ -170,6 +170,6 @@ describe('commands', () => {
       cwd: root,
       env,
     })
-    expect(stdout).toContain('receipt verify')
+    expect(stdout).toContain('signed receipts')
   })
 })

@@ -65,7 +65,7 @@ const Files = z
   )
   .refine((files) => bytesOf(files) <= INLINE_BYTES, 'Expected at most 5 MB in all: larger ones are uploaded')
 
-const Build = z.object({
+export const TemplateBuild = z.object({
   id: Id('build'),
   status: z.enum(['running', 'succeeded', 'failed']),
   sandbox_id: SandboxId.describe('Where it is built; paid like others'),
@@ -82,7 +82,7 @@ export const SandboxTemplate = z.object({
   source: z.enum(templateSources),
   tariff: z.enum(tariffNames).describe('Its sandboxes have the same'),
   size_mb: z.number().int().nullable(),
-  build: Build.nullable().describe('The last one'),
+  build: TemplateBuild.nullable().describe('The last one'),
   created_at: Timestamp,
   built_at: Timestamp.nullable(),
 })

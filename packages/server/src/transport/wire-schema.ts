@@ -9,6 +9,7 @@ import { Order } from '@coinrack/contract/orders.ts'
 import { Settlement } from '@coinrack/contract/payment-shapes.ts'
 import { Refund } from '@coinrack/contract/refunds.ts'
 import { ExposedPort } from '@coinrack/contract/sandbox-ports.ts'
+import { SandboxTemplate, TemplateBuild } from '@coinrack/contract/sandbox-templates.ts'
 import { PaidSandbox, Sandbox, SandboxSnapshot } from '@coinrack/contract/sandboxes.ts'
 import { Snapshot } from '@coinrack/contract/snapshots.ts'
 import { SshKey } from '@coinrack/contract/ssh-keys.ts'
@@ -38,10 +39,12 @@ const named = {
   Refund,
   Sandbox,
   SandboxSnapshot,
+  SandboxTemplate,
   Snapshot,
   Settlement,
   SSHAccess: SshAccess,
   SSHKey: SshKey,
+  TemplateBuild,
   Ticket,
   TicketDetail,
   Token,

@@ -833,11 +833,11 @@ class AsyncOperations(AsyncCaller):
         """
         return await self._call(operations.CREATE_SANDBOX_TEMPLATE, {"name": name, "dockerfile": given(dockerfile), "snapshot_id": given(snapshot_id), "image": given(image), "files": given(files), "upload": given(upload), "args": given(args), "ready": given(ready), "tariff": given(tariff), "timeout": given(timeout), "network": given(network)}, idempotency_key)
 
-    def list_sandbox_templates(self, *, limit: int | None = None, cursor: str | None = None) -> AsyncListing[types.CreateSandboxTemplateResultTemplate]:
+    def list_sandbox_templates(self, *, limit: int | None = None, cursor: str | None = None) -> AsyncListing[types.SandboxTemplate]:
         """Lists your own templates for sandboxes, newest first."""
         return self._list(operations.LIST_SANDBOX_TEMPLATES, {"limit": given(limit), "cursor": given(cursor)})
 
-    async def get_sandbox_template(self, *, template_id: str, wait: Literal["built"] | None = None, timeout: int | None = None) -> types.CreateSandboxTemplateResultTemplate:
+    async def get_sandbox_template(self, *, template_id: str, wait: Literal["built"] | None = None, timeout: int | None = None) -> types.SandboxTemplate:
         """Shows a template for sandboxes and its last build. With wait=built the answer comes when nothing is being built, or after timeout seconds.
 
         :param template_id: Identifier: tpl_...

@@ -461,12 +461,12 @@ CREATE_SANDBOX_TEMPLATE: Operation[types.CreateSandboxTemplateResult] = Operatio
     "create_sandbox_template", "POST", "/api/v1/eqvps/sandbox-templates", types.CreateSandboxTemplateResult
 )
 
-LIST_SANDBOX_TEMPLATES: Operation[types.CreateSandboxTemplateResultTemplate] = Operation(
-    "list_sandbox_templates", "GET", "/api/v1/eqvps/sandbox-templates", types.CreateSandboxTemplateResultTemplate, is_repeatable=True
+LIST_SANDBOX_TEMPLATES: Operation[types.SandboxTemplate] = Operation(
+    "list_sandbox_templates", "GET", "/api/v1/eqvps/sandbox-templates", types.SandboxTemplate, is_repeatable=True
 )
 
-GET_SANDBOX_TEMPLATE: Operation[types.CreateSandboxTemplateResultTemplate] = Operation(
-    "get_sandbox_template", "GET", "/api/v1/eqvps/sandbox-templates/{template_id}", types.CreateSandboxTemplateResultTemplate, is_repeatable=True, in_path=("template_id",)
+GET_SANDBOX_TEMPLATE: Operation[types.SandboxTemplate] = Operation(
+    "get_sandbox_template", "GET", "/api/v1/eqvps/sandbox-templates/{template_id}", types.SandboxTemplate, is_repeatable=True, in_path=("template_id",)
 )
 
 GET_SANDBOX_TEMPLATE_LOG: Operation[types.GetSandboxTemplateLogResult] = Operation(

@@ -420,6 +420,46 @@ class SandboxSnapshot:
     created_at: datetime
 
 
+SandboxTemplateStatus = Literal["waiting", "building", "ready", "failed"]
+
+
+SandboxTemplateSource = Literal["dockerfile", "snapshot", "image"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxTemplate:
+    id: str
+    """Identifier: tpl_..."""
+    name: str
+    """Also the template of new sandboxes"""
+    status: SandboxTemplateStatus
+    """waiting: for an upload, or for a build"""
+    source: SandboxTemplateSource
+    tariff: SandboxTariff
+    """Its sandboxes have the same"""
+    size_mb: int | None
+    build: TemplateBuild | None
+    """The last one"""
+    created_at: datetime
+    built_at: datetime | None
+
+
+TemplateBuildStatus = Literal["running", "succeeded", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TemplateBuild:
+    id: str
+    """Identifier: bld_..."""
+    status: TemplateBuildStatus
+    sandbox_id: str
+    """Where it is built; paid like others"""
+    steps_done: int
+    error: str | None
+    created_at: datetime
+    ended_at: datetime | None
+
+
 SnapshotReason = Literal["reinstall", "cancel"]
 
 
@@ -1719,49 +1759,9 @@ class UnexposePortResult:
     port: int
 
 
-CreateSandboxTemplateResultTemplateStatus = Literal["waiting", "building", "ready", "failed"]
-
-
-CreateSandboxTemplateResultTemplateSource = Literal["dockerfile", "snapshot", "image"]
-
-
-CreateSandboxTemplateResultTemplateBuildStatus = Literal["running", "succeeded", "failed"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CreateSandboxTemplateResultTemplateBuild:
-    id: str
-    """Identifier: bld_..."""
-    status: CreateSandboxTemplateResultTemplateBuildStatus
-    sandbox_id: str
-    """Where it is built; paid like others"""
-    steps_done: int
-    error: str | None
-    created_at: datetime
-    ended_at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class CreateSandboxTemplateResultTemplate:
-    id: str
-    """Identifier: tpl_..."""
-    name: str
-    """Also the template of new sandboxes"""
-    status: CreateSandboxTemplateResultTemplateStatus
-    """waiting: for an upload, or for a build"""
-    source: CreateSandboxTemplateResultTemplateSource
-    tariff: SandboxTariff
-    """Its sandboxes have the same"""
-    size_mb: int | None
-    build: CreateSandboxTemplateResultTemplateBuild | None
-    """The last one"""
-    created_at: datetime
-    built_at: datetime | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class CreateSandboxTemplateResult:
-    template: CreateSandboxTemplateResultTemplate
+    template: SandboxTemplate
 
 
 class _CreateSandboxTemplateFile(TypedDict):
