@@ -239,8 +239,13 @@ export function sandboxChannelSuite(name: string, make: () => Promise<SandboxCha
         overflow: 'follow',
       })
       await channel.tasks.read(id, 'left', { stdout: 0, stderr: 0 }, { waitMs: 5_000, reader: 'gone' })
-      const { end } = await until('left', (output) => output.end !== undefined)
-      expect(end).toMatchObject({ exitCode: 0 })
+      let left: TaskOutput
+      let from = { stdout: 0, stderr: 0 }
+      do {
+        left = await channel.tasks.read(id, 'left', from, { waitMs: 1_000 })
+        from = left.next
+      } while (!left.end)
+      expect(left.end).toMatchObject({ exitCode: 0 })
       for (const taskId of ['followed', 'left']) await channel.tasks.remove(id, taskId)
     })
 
