@@ -10,7 +10,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Sandbox } from '@coinrack/sdk/index.ts'
 import { Sandbox as TheirSandbox } from '@e2b/code-interpreter'
-import { type Played, packages, playSteps, versionOf } from '../test/support/e2b/play.ts'
+import { failuresOf, type Played, packages, playSteps, versionOf } from '../test/support/e2b/play.ts'
 import { type ForE2b, startForE2b } from '../test/support/e2b/real-service.ts'
 import { root } from '../test/support/sources.ts'
 
@@ -29,8 +29,7 @@ async function table(title: string, names: readonly string[], world: ForE2b): Pr
   const played = new Map<string, Played[]>()
   for (const name of names) {
     played.set(name, await playSteps(name, behind, world.byDomain))
-    for (const { method, outcome, detail, ms } of played.get(name)!)
-      console.log(`${name} ${versionOf(name)}: ${method}: ${outcome}, ${ms} ms ${detail ?? ''}`)
+    for (const failure of failuresOf(played.get(name)!)) console.log(failure)
   }
   const methods = played.get(names[0]!)!.map(({ method }) => method)
   const row = (method: string) =>

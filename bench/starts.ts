@@ -8,21 +8,22 @@
  * As root, on a host that runs nothing else.
  */
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { sandboxTemplates } from '@coinrack/compute/sandbox/image/recipes.ts'
 import { CoinrackError, Sandbox } from '@coinrack/sdk/index.ts'
 import { newCustomer } from '../test/support/order-life.ts'
 import { startService } from '../test/support/running-service.ts'
+import { untilTemplatesAreThere } from '../test/support/sandbox-templates.ts'
 import { machinesOf } from '../test/support/sandbox-traces.ts'
 
 const starts = Number(process.argv[2] ?? '100')
 const pool = process.argv[3] ?? '4'
 const APART_MS = 200
 const QUIET_MS = 1_000
+/** Looks in a row between which nothing has changed. */
+const STILL = 5
 /** Ticks of a processor in a second, as /proc/stat counts them. */
 const TICKS = 100
 
@@ -41,16 +42,16 @@ const service = await startService({
   COINRACK_RATE_DEFAULT: '100000/min',
 })
 try {
-  const folder = join(service.dataFolder, 'sandbox-templates')
-  const built = async () => {
-    const names = await readdir(folder).catch(() => [])
-    return names.filter((name) => !/\.(building|pid)$/.test(name)).length
-  }
-  while ((await built()) < sandboxTemplates.length) await sleep(QUIET_MS)
+  await untilTemplatesAreThere(service)
   const { token } = await newCustomer(service, '50')
+  /** Until the pool has as many as it wants: what was wanted lately decides how many that is. */
   const filled = async () => {
-    while ((await machinesOf(service.dataFolder)).length < Number(pool)) await sleep(QUIET_MS)
-    await sleep(QUIET_MS)
+    for (let before = 0, still = 0; before === 0 || still < STILL; ) {
+      await sleep(QUIET_MS)
+      const { length } = await machinesOf(service.dataFolder)
+      still = length === before ? still + 1 : 0
+      before = length
+    }
   }
 
   /** One start: how long it took in milliseconds, or why it failed. */

@@ -90,7 +90,7 @@ async function chainsFile(): Promise<string> {
 }
 
 test('behavior: the second serves the same customers by the sealed file alone, and goes on when the first is gone', async () => {
-  const [here, there] = [await freePort(), await freePort()]
+  const here = await freePort()
   const first = computer({
     COINRACK_PROFILE: 'production',
     COINRACK_CHAINS: await chainsFile(),
@@ -120,6 +120,7 @@ test('behavior: the second serves the same customers by the sealed file alone, a
     '--passphrase',
     join(folder, 'passphrase'),
   )
+  const there = await freePort()
   const own = {
     COINRACK_LOCAL_MACHINES: 'false',
     COINRACK_PORT: String(there),

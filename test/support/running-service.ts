@@ -19,6 +19,8 @@ export interface RunningService {
   dataFolder: string
   /** The current process id of the service. */
   pid(): number
+  /** The end of what the current process has said. */
+  output(): string
   start(): Promise<void>
   /** Another process of the service on the same data, with a port of its own. */
   startReplica(): Promise<{ origin: string; output(): string }>
@@ -63,13 +65,16 @@ export async function startService(
       .stdout
 
   let child: ChildProcess
+  let output = () => ''
   const service: RunningService = {
     origin,
     dataFolder,
     pid: () => child.pid!,
+    output: () => output(),
     async start() {
       const started = startProcess(env)
       child = started.child
+      output = started.output
       await untilReady(origin, started)
     },
     async startReplica() {

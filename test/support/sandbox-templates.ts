@@ -1,16 +1,11 @@
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sandboxTemplates } from '@coinrack/compute/sandbox/image/recipes.ts'
+import type { RunningService } from './running-service.ts'
 
 const LOOK_MS = 400
 
-/** The service boots them one after the other when it begins, beside whatever else it does. */
-export async function untilTemplatesAreThere(dataFolder: string): Promise<void> {
-  const isThere = (name: string) => !name.endsWith('.building') && !name.endsWith('.pid')
-  for (;;) {
-    const names = await readdir(join(dataFolder, 'sandbox-templates')).catch(() => [])
-    if (names.filter(isThere).length === sandboxTemplates.length) return
-    await sleep(LOOK_MS)
-  }
+/** The service boots them one after the other when it begins, beside whatever else it does, and says so of each. */
+export async function untilTemplatesAreThere(service: RunningService): Promise<void> {
+  const isSaid = ({ name }: { name: string }) => service.output().includes(`Sandboxes of ${name} can be made`)
+  while (!sandboxTemplates.every(isSaid)) await sleep(LOOK_MS)
 }

@@ -43,7 +43,11 @@ export async function playSteps(
   child.stderr.on('data', (chunk) => said.push(String(chunk)))
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   const played: Played[] = []
-  for await (const line of createInterface(child.stdout)) played.push(JSON.parse(line))
+  for await (const line of createInterface(child.stdout)) {
+    const step: Played = JSON.parse(line)
+    console.log(`${name} ${versionOf(name)}: ${step.method}: ${step.outcome}, ${step.ms} ms`)
+    played.push(step)
+  }
   if ((await ended) !== 0) throw new Error(`${name}: ${said.join('').slice(-2_000)}`)
   return played
 }

@@ -19,7 +19,7 @@ export async function startForE2b(): Promise<ForE2b> {
   const port = await freePort()
   const domain: Domain = await openDomain(await freePort(), port)
   const service = await startService({ COINRACK_SANDBOXES: 'true', ...domain.settings }, { port })
-  await untilTemplatesAreThere(service.dataFolder)
+  await untilTemplatesAreThere(service)
   const customer = await newCustomer(service, '5')
   const key = await customer.createToken({ format: 'e2b', budget: { total: '4.00' } })
   const url = `${service.origin}/e2b`
