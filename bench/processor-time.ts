@@ -59,9 +59,10 @@ export function ask({ url, headers, body }: Target, agent?: Agent): Promise<stri
   })
 }
 
-/** User and system time of a process, in clock ticks; see proc(5). */
-async function cpuTicks(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+/** User and system time of a process, in clock ticks; see proc(5). None when it has ended. */
+export async function cpuTicks(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  if (stat === '') return 0
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return Number(fields[11]) + Number(fields[12])
 }

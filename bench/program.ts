@@ -6,38 +6,27 @@
  *
  * As root, on a host that runs nothing else.
  */
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { sandboxTemplates } from '@coinrack/compute/sandbox/image/recipes.ts'
 import { newCustomer } from '../test/support/order-life.ts'
 import { startService } from '../test/support/running-service.ts'
-import { machinesOf } from '../test/support/sandbox-traces.ts'
+import { untilTemplatesAreThere } from '../test/support/sandbox-templates.ts'
+import { untilQuiet } from './until-quiet.ts'
 
 const rounds = Number(process.argv[2] ?? '20')
-const QUIET_MS = 1_000
+/** In the pool. */
+const WAITING = 1
 const CODE = 'console.log(1)'
 
 const service = await startService({
   COINRACK_SANDBOXES: 'true',
-  COINRACK_SANDBOX_POOL: '1',
+  COINRACK_SANDBOX_POOL: String(WAITING),
   COINRACK_RATE_SANDBOXES: '100000/min',
   COINRACK_RATE_DEFAULT: '100000/min',
 })
 try {
-  const folder = join(service.dataFolder, 'sandbox-templates')
-  const built = async () => {
-    const names = await readdir(folder).catch(() => [])
-    return names.filter((name) => !/\.(building|pid)$/.test(name)).length
-  }
-  while ((await built()) < sandboxTemplates.length) await sleep(QUIET_MS)
+  await untilTemplatesAreThere(service)
   const customer = await newCustomer(service, '10')
-  const pooled = async () => {
-    while ((await machinesOf(service.dataFolder)).length === 0) await sleep(QUIET_MS)
-    await sleep(QUIET_MS)
-  }
   const timed = async (work: () => Promise<{ stdout: string }>) => {
-    await pooled()
+    await untilQuiet(service.dataFolder, WAITING)
     const begun = performance.now()
     const { stdout } = await work()
     if (stdout !== '1\n') throw new Error(`It said ${stdout}`)

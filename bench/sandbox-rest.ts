@@ -19,6 +19,7 @@ import { startService } from '../test/support/running-service.ts'
 import { untilTemplatesAreThere } from '../test/support/sandbox-templates.ts'
 import { countedBy, machinesOf } from '../test/support/sandbox-traces.ts'
 import { bootByHand, containersOf, sandboxImage } from './sandbox-by-hand.ts'
+import { untilQuiet } from './until-quiet.ts'
 
 const [rounds = '50', boots = '5', idle = '30', containerRuntime = 'runc', only] = process.argv.slice(2)
 const cacheFolder = process.env.COINRACK_CACHE ?? '/var/cache/coinrack'
@@ -31,7 +32,6 @@ const WORK: Record<string, { command: string; program: string[] } | { code: stri
   'run_code in Python': { code: 'print(1)' },
 }
 const works = Object.entries(WORK).filter(([name]) => only === undefined || name === only)
-const QUIET_MS = 400
 /** In the pool, when it is measured. */
 const WAITING = 1
 const IN_MB = 8 * 1024
@@ -68,7 +68,7 @@ async function withService(pool: number, work: (customer: Client, dataFolder: st
     COINRACK_RATE_DEFAULT: '100000/min',
   })
   try {
-    await untilTemplatesAreThere(service.dataFolder)
+    await untilTemplatesAreThere(service)
     await work(await newCustomer(service, '10'), service.dataFolder)
   } finally {
     await service.stop()
@@ -86,26 +86,6 @@ async function firstOutput(customer: Client, work: { command: string } | { code:
   if (stdout !== '1\n') throw new Error(`It said ${stdout}`)
   await customer.killSandbox({ sandbox_id: sandbox.id })
   return took
-}
-
-/** Waits until machines of the folder do nothing, as many as wait for their first owner at least. */
-async function untilQuiet(dataFolder: string, least: number): Promise<void> {
-  const ticks = async () => {
-    const machines = await machinesOf(dataFolder)
-    const stats = await Promise.all(
-      machines.map(({ pid }) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')),
-    )
-    return {
-      machines: machines.length,
-      of: stats.map((stat) => stat.split(' ').slice(13, 15).join()).join(';'),
-    }
-  }
-  for (let before = await ticks(); ; ) {
-    await sleep(QUIET_MS)
-    const now = await ticks()
-    if (now.machines >= least && now.of === before.of) return
-    before = now
-  }
 }
 
 /** Megabytes: of the process alone and its share of what it has in common, and what the host has left. */

@@ -16,14 +16,11 @@ import { CoinrackError, Sandbox } from '@coinrack/sdk/index.ts'
 import { newCustomer } from '../test/support/order-life.ts'
 import { startService } from '../test/support/running-service.ts'
 import { untilTemplatesAreThere } from '../test/support/sandbox-templates.ts'
-import { machinesOf } from '../test/support/sandbox-traces.ts'
+import { untilQuiet } from './until-quiet.ts'
 
 const starts = Number(process.argv[2] ?? '100')
 const pool = process.argv[3] ?? '4'
 const APART_MS = 200
-const QUIET_MS = 1_000
-/** Looks in a row between which nothing has changed. */
-const STILL = 5
 /** Ticks of a processor in a second, as /proc/stat counts them. */
 const TICKS = 100
 
@@ -44,16 +41,6 @@ const service = await startService({
 try {
   await untilTemplatesAreThere(service)
   const { token } = await newCustomer(service, '50')
-  /** Until the pool has as many as it wants: what was wanted lately decides how many that is. */
-  const filled = async () => {
-    for (let before = 0, still = 0; before === 0 || still < STILL; ) {
-      await sleep(QUIET_MS)
-      const { length } = await machinesOf(service.dataFolder)
-      still = length === before ? still + 1 : 0
-      before = length
-    }
-  }
-
   /** One start: how long it took in milliseconds, or why it failed. */
   async function start(): Promise<number | string> {
     const begun = performance.now()
@@ -74,7 +61,7 @@ try {
 
   async function measure(name: string, run: <T>(one: () => Promise<T>) => Promise<T[]>): Promise<void> {
     const beside = (await run(bare)).toSorted((a, b) => a - b)
-    await filled()
+    await untilQuiet(service.dataFolder, 1)
     const [busy, begun] = [await busySeconds(), performance.now()]
     const all = await run(start)
     const [seconds, spent] = [(performance.now() - begun) / 1000, (await busySeconds()) - busy]
