@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSshKey } from '@coinrack/cli/ssh.ts'
 import { idOfName, instanceName } from '@coinrack/compute/incus/instance.ts'
-import { emptyLab, LAB, labClient, processesOf } from '@coinrack/compute/incus/testing-lab.ts'
+import { emptyLab, LAB, labClient, processesOf, writersOf } from '@coinrack/compute/incus/testing-lab.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { type Client, waitForSsh } from '@coinrack/sdk/index.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -122,7 +122,7 @@ test.each(runs)('behavior: %s, after %i ms', async (_, killAfterMs, fault) => {
   const status = async () => customer.getVpsStatus({ service_id: id, reveal: false })
   await vi.waitUntil(
     async () => {
-      expect((await processesOf(id)).length).toBeLessThanOrEqual(1)
+      expect((await writersOf(id)).length).toBeLessThanOrEqual(1)
       const { status: now, ssh_ready } = await status()
       return ssh_ready || now === 'failed'
     },
@@ -136,6 +136,7 @@ test.each(runs)('behavior: %s, after %i ms', async (_, killAfterMs, fault) => {
     expect(await insideOf(customer, id, folder, key)('hostname')).toBe('killed')
     expect((await customer.getBalance()).balance).toBe(before - 7_000_000n)
     expect(await processesOf(id)).toHaveLength(1)
+    expect(await writersOf(id)).toHaveLength(1)
     await customer.cancelService({ service_id: id, mode: 'immediate', confirm: 'killed' })
   }
   expect((await customer.getBalance()).held).toBe(0n)

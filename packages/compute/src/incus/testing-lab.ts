@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '@coinrack/host/run-command.ts'
@@ -86,6 +86,23 @@ export async function processesOf(id: string): Promise<number[]> {
   // One that has ended since it was found, as QEMU does that goes to the background, was none.
   const isThere = (pid: number) => existsSync(`/proc/${pid}/exe`)
   return [...parents.keys()].filter((pid) => !waiting.has(pid) && isThere(pid))
+}
+
+/**
+ * Those of them that have the machine's disk open: with two of these it would run twice. QEMU on its way to the background is
+ * two processes for a moment, of which one never opens it.
+ */
+export async function writersOf(id: string): Promise<number[]> {
+  const disk = `coinrack_${instanceName(id)}/root.img`
+  const writes = async (pid: number) => {
+    const folder = `/proc/${pid}/fd`
+    const names = await readdir(folder).catch((): string[] => [])
+    const files = await Promise.all(names.map((name) => readlink(`${folder}/${name}`).catch(() => '')))
+    return files.some((file) => file.endsWith(disk))
+  }
+  const pids = await processesOf(id)
+  const those = await Promise.all(pids.map(writes))
+  return pids.filter((_, index) => those[index])
 }
 
 /** Removes all machines and retained disks, which would run on and keep their addresses. */
