@@ -68,7 +68,7 @@ async function withService(pool: number, work: (customer: Client, dataFolder: st
     COINRACK_RATE_DEFAULT: '100000/min',
   })
   try {
-    await untilTemplatesAreThere(service.dataFolder)
+    await untilTemplatesAreThere(service)
     await work(await newCustomer(service, '10'), service.dataFolder)
   } finally {
     await service.stop()
