@@ -72,6 +72,21 @@ describe.each([['our own', process.execPath], ...otherNodes()])('Node %s', (_ver
       program: [join(folder, 'node_modules/.bin/coinrack')],
     })
 
+  test('default: the lines of its page are commands that it has', async () => {
+    const page = await readFile(join(folder, 'node_modules/@coinrack/cli/README.md'), 'utf8')
+    const [, block] = /^```\n([\s\S]*?)^```$/m.exec(page)!
+    const [install, ...lines] = block!.trim().split('\n')
+    expect(install).toBe('npm install --global @coinrack/cli')
+    const { token } = await world.service.customer()
+    for (const line of lines) {
+      const words = line.replace('https://vps.example.net', url).split(' ').slice(1)
+      // A person answers questions there; a test has a token.
+      const ran = await coinrack(words[0] === 'login' ? [...words, '--with-token'] : words, {}, token)
+      expect([line, ran.code, ran.stderr]).toEqual([line, 0, ''])
+    }
+    expect(lines).toHaveLength(2)
+  })
+
   test('default: it says what it is, logs in, and runs a script in a sandbox', async () => {
     expect((await coinrack(['--version'])).stdout).toBe('0.1.0\n')
     const { token } = await world.service.customer(1_000_000n)

@@ -77,6 +77,34 @@ async function step(inputs: Record<string, string>, workspace?: string) {
   }
 }
 
+test('default: the step of its page runs as it stands there', async () => {
+  const { token } = await service.customer(1_000_000n)
+  const page = await readFile(join(root, 'packages/github-action/README.md'), 'utf8')
+  const [, yaml] = /^```yaml\n([\s\S]*?)^```$/m.exec(page)!
+  const given = /^ {8}with:\n((?: {10}.*\n)+)/m.exec(yaml!)![1]!.replace(/^ {10}/gm, '')
+  const inputs = Object.fromEntries(
+    [...given.matchAll(/^(\w+): (?:\|\n((?: {2}.*\n)+)|(.*)\n)/gm)].map(([, name, lines, line]) => [
+      name!,
+      lines?.replace(/^ {2}/gm, '') ?? line!,
+    ]),
+  )
+  const known = Object.keys(await declared())
+  expect(Object.keys(inputs).filter((name) => !known.includes(name))).toEqual([])
+  expect(inputs.url).toBe('https://vps.example.net')
+  expect(inputs.token).toMatch(/^\$\{\{ secrets\.\w+ \}\}$/)
+  const workspace = join(folder, 'workspace-of-the-page')
+  await mkdir(workspace)
+  const scripts = { test: 'mkdir -p coverage && echo 100 > coverage/percent' }
+  const project = { name: 'a', version: '1.0.0' }
+  await writeFile(join(workspace, 'package.json'), JSON.stringify({ ...project, scripts }))
+  const lock = { ...project, lockfileVersion: 3, packages: { '': project } }
+  await writeFile(join(workspace, 'package-lock.json'), JSON.stringify(lock))
+  const ran = await step({ ...inputs, url, token }, workspace)
+  expect(ran.code, ran.stdout + ran.stderr).toBe(0)
+  expect(await readFile(join(workspace, 'coverage/percent'), 'utf8')).toBe('100\n')
+  await ran.post()
+})
+
 test('default: the workspace is in the sandbox, what the commands made comes back, and nothing is left', async () => {
   const { token } = await service.customer(1_000_000n)
   const workspace = join(folder, 'workspace')

@@ -5,9 +5,10 @@ import { runCommand } from '@coinrack/host/run-command.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildPython, PYTHON } from '../scripts/build-python.ts'
 import { readGuide, startGuideService } from './support/guide-service.ts'
+import { newSshKey } from './support/new-ssh-key.ts'
 
 /*
- * The guide for Python, followed from an empty folder with nothing else: what it says is printed.
+ * The guide for Python, and the page of the package, followed from an empty folder with nothing else: what the guide says is printed.
  */
 
 let folder: string
@@ -25,13 +26,36 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+async function run(name: string): Promise<string> {
+  const { stdout } = await runCommand(join(folder, 'environment/bin/python'), [name], {
+    cwd: folder,
+    timeoutMs: 120_000,
+  })
+  return stdout.trim()
+}
+
 test('default: its blocks print what it shows', async () => {
   const { program, printed, blocks } = readGuide('docs/guide-python.md', 'python', '#')
   expect(blocks).toBeGreaterThanOrEqual(6)
   await writeFile(join(folder, 'guide.py'), service.playable(program, 'python-guide@my-domain.net'))
-  const { stdout } = await runCommand(join(folder, 'environment/bin/python'), ['guide.py'], {
-    cwd: folder,
-    timeoutMs: 120_000,
-  })
-  expect(stdout.trim().split('\n')).toEqual(printed)
+  expect((await run('guide.py')).split('\n')).toEqual(printed)
+}, 120_000)
+
+/** The reader pays where the page says so. */
+const PAY = `import urllib.parse, urllib.request
+    form = urllib.parse.urlencode({"network": "base", "token": "USDC"}).encode()
+    urllib.request.urlopen(urllib.request.Request(f"{topup.checkout_url}/demo-pay", form, {"accept": "application/json"}))`
+
+test('default: the page of the package is a program', async () => {
+  const { program, blocks } = readGuide('packages/python/README.md', 'python', '#')
+  expect(blocks).toBe(4)
+  const played = service
+    .playable(program, 'page-of-python@my-domain.net')
+    .replace(/# Pay one of .*/, PAY)
+    .replace('ssh-ed25519 AAAA...', newSshKey())
+  await writeFile(join(folder, 'page.py'), played)
+  const printed = await run('page.py')
+  expect(printed).toMatch(
+    /^42\n42\n[\s\S]*active\n[\s\S]*\nbuilding\nTrue\n420\nchanged: one\.csv\n1\n\['bash'/,
+  )
 }, 120_000)

@@ -1,4 +1,4 @@
-import { createMock, failures, type Mock, type Run } from '@coinrack/mock/index.ts'
+import { createMock, failures, type Mock, type Program, type Run } from '@coinrack/mock/index.ts'
 import {
   type ClientOptions,
   CoinrackError,
@@ -37,6 +37,9 @@ function programs({ text, files, input }: Run) {
   if (text === 'read a; echo "got $a"') return { onInput: (typed: string) => `got ${typed}` }
   return undefined
 }
+
+/** What code does there: its one expression. */
+const codes = (): Program => ({ results: [{ data: { 'text/plain': '42' }, is_main: true }] })
 
 /** Everything that is compared: each answer, or refusal, in order. */
 async function play({ options, ready, advance, poor }: World): Promise<unknown[]> {
@@ -116,6 +119,38 @@ async function play({ options, ready, advance, poor }: World): Promise<unknown[]
   await note('by the operation', coinrack.writeFile({ sandbox_id: sandbox.id, path: 'b', content: 'b' }))
   await note('deleted', coinrack.deleteFile({ sandbox_id: sandbox.id, path: 'b' }))
   await note('missing', sandbox.files.read('missing'))
+  await note('a folder', sandbox.files.makeFolder('new/inner'))
+  await note('the same folder', sandbox.files.makeFolder('new/inner'))
+  await note('a file in the way', sandbox.files.makeFolder('copy.txt/inner'))
+  await note('moved', sandbox.files.move('copy.txt', 'other/moved.txt'))
+  await note('moved folder', sandbox.files.move('new', 'other/new'))
+  const inOther = async () =>
+    (await sandbox.files.list('other', { depth: 2 })).map(({ path, type }) => `${type} ${path}`)
+  await note('in it', inOther())
+  await note('no such file', sandbox.files.move('none', 'some'))
+  await note('no folder to watch', sandbox.files.watch('none'))
+  const changes = await sandbox.files.watch('other', { recursive: true })
+  await sandbox.files.write('other/new/x', 'x')
+  const changed: string[] = []
+  for await (const { path } of changes) {
+    changed.push(path)
+    if (path === 'new/x') break
+  }
+  await note('change', changed.at(-1))
+  await note('context', sandbox.contexts.create('mine', { cwd: '/tmp' }))
+  await note('other language', sandbox.contexts.create('mine', { language: 'node' }))
+  await note('contexts', sandbox.contexts.list())
+  await note('emptied', sandbox.contexts.restart('mine'))
+  await note('not there', sandbox.contexts.restart('none'))
+  await note('deleted context', sandbox.contexts.remove('mine'))
+  const heard: unknown[] = []
+  await note('code', sandbox.runCode('6 * 7', { onResult: (result) => heard.push(result) }))
+  await note('heard', heard)
+  const code = await sandbox.startCode('6 * 7')
+  await note('code in the background', code.wait({ onResult: (result) => heard.push(result) }))
+  await note('heard again', heard)
+  await note('all ports', sandbox.exposeAll())
+  await note('no ports', sandbox.exposeAll('none'))
   const task = await sandbox.start('read a; echo "got $a"')
   await note(
     'running',
@@ -202,7 +237,7 @@ describe('beside a service', () => {
     poor: async () => ({ url, token: (await service.customer()).token }),
   })
   const mocked = (): World => {
-    const mock = createMock({ onCommand: programs })
+    const mock = createMock({ onCommand: programs, onCode: codes })
     return {
       options: mock.options,
       ready: async () => mock.advance(5_000),
@@ -341,6 +376,27 @@ describe('what goes wrong', () => {
     await expect(work).rejects.toMatchObject({ name: 'TimeoutError' })
     mock.onCode(() => ({ error: { name: 'ValueError', value: 'no', traceback: '' } }))
     expect(await sandbox.runCode('x')).toMatchObject({ exit_code: 1, error: { name: 'ValueError' } })
+  })
+
+  test('default: who watches a folder is told of all that changes, and of the end', async () => {
+    const sandbox = await Sandbox.create(mock.options)
+    await sandbox.files.write('a/b', 'b')
+    const changes = await sandbox.files.watch('.', { recursive: true })
+    await sandbox.files.write('a/b', 'other')
+    await sandbox.files.move('a', 'c')
+    await sandbox.files.makeFolder('d')
+    const told: string[] = []
+    for await (const { type, path } of changes) {
+      told.push(`${type} ${path}`)
+      if (path === 'd') break
+    }
+    expect(told).toEqual([
+      ...['written a/b', 'removed a/b', 'removed a'],
+      ...['created c', 'created c/b', 'written c/b', 'created d'],
+    ])
+    const others = await sandbox.files.watch()
+    await sandbox.kill()
+    await expect(others.next()).rejects.toMatchObject({ code: 'sandbox_not_running' })
   })
 
   test('behavior: an operation that it does not know is answered by the test, as the contract has it', async () => {

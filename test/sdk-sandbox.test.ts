@@ -82,6 +82,12 @@ test('behavior: a signal that has fired lets nothing begin', async () => {
     () => sandbox.snapshot('a', { signal }),
     () => sandbox.expose(8000, 'public', { signal }),
     () => sandbox.info({ signal }),
+    () => sandbox.files.makeFolder('a', { signal }),
+    () => sandbox.files.move('a', 'b', { signal }),
+    () => sandbox.files.watch('.', { signal }),
+    () => sandbox.contexts.create('a', {}, { signal }),
+    () => sandbox.exposeAll('public', { signal }),
+    () => sandbox.startCode('1', {}, { signal }),
   ]
   for (const call of calls) await expect(call()).rejects.toThrow('Given up')
   expect((await sandbox.info()).state).toBe('running')
@@ -165,4 +171,80 @@ test('default: it is paused, goes on with another timeout, and is the template o
   await using later = await Sandbox.create(options, { template: id })
   const { results } = await later.runCode('x + 22', { context: 'python' })
   expect(results[0]!.data['text/plain']).toBe('42')
+})
+
+test('default: folders are made and moved, and every change is told once they are watched', async () => {
+  const { files } = sandbox
+  expect([await files.makeFolder('a/b'), await files.makeFolder('a/b')]).toEqual([true, false])
+  await files.write('a/b/one.txt', 'one')
+  await files.move('a/b/one.txt', 'a/c/two.txt')
+  expect(await files.text('a/c/two.txt')).toBe('one')
+  await expect(files.move('a/none', 'a/c')).rejects.toMatchObject({ code: 'file_not_found' })
+  await expect(files.watch('none')).rejects.toMatchObject({ code: 'file_not_found' })
+
+  const changes = await files.watch('a', { recursive: true })
+  await files.write('a/b/three.txt', 'three')
+  for await (const { path } of changes) if (path === 'b/three.txt') break
+  expect(await changes.next()).toEqual({ done: true, value: undefined })
+
+  const end = new AbortController()
+  const watched = await files.watch('a', { signal: end.signal })
+  end.abort(new Error('Given up'))
+  await expect(watched.next()).rejects.toThrow('Given up')
+})
+
+test('default: contexts keep what code defines, until they are emptied or deleted', async () => {
+  const { contexts } = sandbox
+  expect(await contexts.create('mine', { cwd: '/tmp' })).toEqual({
+    ...{ id: 'mine', language: 'python', cwd: '/tmp' },
+  })
+  await sandbox.runCode('x = 1', { context: 'mine' })
+  expect((await sandbox.runCode('x', { context: 'mine' })).results).toHaveLength(1)
+  await contexts.restart('mine')
+  expect((await sandbox.runCode('x', { context: 'mine' })).error?.name).toBe('NameError')
+  expect((await contexts.list()).map(({ id }) => id)).toEqual(['bash', 'mine', 'node', 'python'])
+  await contexts.remove('mine')
+  expect((await contexts.list()).map(({ id }) => id)).toEqual(['bash', 'node', 'python'])
+})
+
+const SHOWS = 'import time\ndisplay(1)\ntime.sleep(0.5)\n2'
+
+test('default: what code shows is told when it is shown, also from the background', async () => {
+  const heard: (string | undefined)[] = []
+  const onResult = ({ data }: { data: Record<string, string> }) => void heard.push(data['text/plain'])
+  const running = sandbox.runCode(SHOWS, { onResult })
+  await expect.poll(() => heard).toEqual(['1'])
+  expect((await running).results.map(({ is_main }) => is_main)).toEqual([false, true])
+  expect(heard).toEqual(['1', '2'])
+
+  const task = await sandbox.startCode(SHOWS)
+  heard.length = 0
+  expect((await task.wait({ onResult })).results).toHaveLength(2)
+  expect(heard).toEqual(['1', '2'])
+})
+
+test('behavior: a result is told once, also over a connection that breaks after it', async () => {
+  let streams = 0
+  const shaky = through(
+    async (address, init) => {
+      const response = await fetch(address, init)
+      if (!address.includes('&results=') || ++streams > 1) return response
+      const reader = response.body!.getReader()
+      const first = await reader.read()
+      await reader.cancel()
+      return new Response(first.value, { headers: response.headers })
+    },
+    { sleep: async () => {} },
+  )
+  const task = await shaky.startCode(SHOWS)
+  const heard: (string | undefined)[] = []
+  await task.wait({ onResult: ({ data }) => void heard.push(data['text/plain']) })
+  expect([heard, streams]).toEqual([['1', '2'], 2])
+})
+
+test('default: every port has a URL, until it is taken away', async () => {
+  const { url, token } = await sandbox.exposeAll('token')
+  expect(url).toContain('{port}')
+  expect(token).toEqual(expect.any(String))
+  expect(await sandbox.exposeAll('none')).toMatchObject({ url: null })
 })

@@ -51,6 +51,7 @@ const NAMES: Record<string, string> = {
   RunCodeResultResult: 'CodeResult',
   RunOnVpsResultCut: 'Cut',
   RunProgramResultLeftOut: 'OutputBytes',
+  WatchFolderResultChange: 'FileChange',
 }
 
 /** The module of types, and how any schema is written with them. */

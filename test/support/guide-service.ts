@@ -6,9 +6,9 @@ import { startTestService } from '@coinrack/server/process/testing.ts'
 import { keepReconciling } from './keep-reconciling.ts'
 import { repositoryFiles } from './sources.ts'
 
-/** Where the guides say that the service is, and who reads them. */
-const ORIGIN = 'http://127.0.0.1:8080'
-const EMAIL = 'me@example.com'
+/** Where guides and pages of packages say that the service is, and who reads them. */
+const ORIGINS = /http:\/\/127\.0\.0\.1:8080|https:\/\/vps\.example\.net/g
+const EMAILS = /me@example\.com|agent@your-domain\.net/g
 
 /** A service of the demo profile, with real chains and fakes of machines, that a guide is played against. */
 export async function startGuideService() {
@@ -22,8 +22,9 @@ export async function startGuideService() {
   const endPayments = runPayments(service.services)
   const endReconciling = keepReconciling(service, 100)
   return {
+    origin,
     /** A guide's program as it stands there, with this service and this reader. */
-    playable: (program: string, email: string) => program.replaceAll(ORIGIN, origin).replaceAll(EMAIL, email),
+    playable: (program: string, email: string) => program.replace(ORIGINS, origin).replace(EMAILS, email),
     async close() {
       await endReconciling()
       await endPayments()

@@ -150,7 +150,7 @@ export const sandboxFiles = {
     streams: true,
     summary: 'Watch a folder of a sandbox',
     description:
-      'Shows what changes in a folder of a sandbox from the call on: it answers with the first changes, or with none after timeout seconds. By REST with Accept: text/event-stream each change is streamed until the caller hangs up.',
+      'Shows what changes in a folder of a sandbox from the call on: it answers with the first changes, or with none after timeout seconds. By REST with Accept: text/event-stream the event watching says from when on, and each change is streamed until the caller hangs up.',
     effect: 'read',
     idempotent: true,
     input: z.strictObject({

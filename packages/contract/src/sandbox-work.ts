@@ -94,7 +94,7 @@ export const sandboxWork = {
     everyday: true,
     summary: 'Run code in a sandbox',
     description:
-      'Runs code in a sandbox and answers when it has ended, with its outputs and the values that it showed. A context (python, node, bash, or any new name) keeps variables from one run to the next. With background it answers a task_id at once. By REST with Accept: text/event-stream the outputs are streamed.',
+      'Runs code in a sandbox and answers when it has ended, with its outputs and the values that it showed. A context (python, node, bash, or any new name) keeps variables from one run to the next. With background it answers a task_id at once. By REST with Accept: text/event-stream the outputs are streamed, and each value as an event result when it is shown.',
     onMachine: true,
     effect: 'destructive',
     idempotent: false,
@@ -237,7 +237,7 @@ export const sandboxWork = {
     streams: true,
     summary: 'Read a background task of a sandbox',
     description:
-      'Reads what a background task of a sandbox wrote, from the given offsets on. Send the "next" of an answer as the offsets of the next call and nothing is lost, except the oldest beyond 1 MiB of each output. It waits up to timeout seconds for more, or for the end of the task. By REST with Accept: text/event-stream it is streamed to its end.',
+      'Reads what a background task of a sandbox wrote, from the given offsets on. Send the "next" of an answer as the offsets of the next call and nothing is lost, except the oldest beyond 1 MiB of each output. It waits up to timeout seconds for more, or for the end of the task. By REST with Accept: text/event-stream it is streamed to its end, with each value that code showed.',
     effect: 'read',
     idempotent: true,
     input: z.strictObject({
@@ -245,6 +245,7 @@ export const sandboxWork = {
       task_id: TaskId,
       stdout: Offset.describe('Offset in bytes'),
       stderr: Offset.describe('Offset in bytes'),
+      results: Offset.describe('In a stream: how many results were read before'),
       timeout: WaitSeconds.default(0),
       ...maxOutput,
     }),

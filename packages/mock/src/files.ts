@@ -1,6 +1,7 @@
 import { Refusal } from './refusal.ts'
+import type { MockSandbox } from './state.ts'
 
-const HOME = '/home/user'
+export const HOME = '/home/user'
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** A path in a sandbox as it is kept: absolute. */
@@ -48,24 +49,72 @@ export function readPart(path: string, bytes: Uint8Array, offset: number, length
   }
 }
 
-/** What is in a folder, down to a depth, sorted by path. @throws Refusal `file_not_found` */
-export function listFolder(files: Map<string, Uint8Array>, folder: string, depth: number, modified_at: Date) {
-  const start = folder === '/' ? '/' : `${folder}/`
-  const found = new Map<string, { type: 'file' | 'folder'; size: number }>()
-  for (const [path, { length }] of files) {
-    if (!path.startsWith(start)) continue
-    const parts = path.slice(start.length).split('/')
-    for (let level = 1; level <= Math.min(depth, parts.length); level++) {
-      const isFile = level === parts.length
-      found.set(start + parts.slice(0, level).join('/'), {
-        type: isFile ? 'file' : 'folder',
-        size: isFile ? length : 4096,
-      })
-    }
+type Tree = Pick<MockSandbox, 'files' | 'folders'>
+
+/** All that is in a sandbox by its path: a file with its content, and a folder with undefined. */
+export function treeOf({ files, folders }: Tree): Map<string, Uint8Array | undefined> {
+  const all = new Map<string, Uint8Array | undefined>()
+  for (const path of [`${HOME}/`, ...files.keys(), ...folders])
+    for (let at = path.indexOf('/', 1); at > 0; at = path.indexOf('/', at + 1))
+      all.set(path.slice(0, at), undefined)
+  for (const path of folders) all.set(path, undefined)
+  for (const [path, bytes] of files) all.set(path, bytes)
+  return all
+}
+
+/** @throws Refusal `file_not_found`, `file_refused` */
+export function demandFolder(sandbox: Tree, path: string): void {
+  if (sandbox.files.has(path)) throw new Refusal('file_refused', `${path} is no folder`)
+  if (path !== '/' && !treeOf(sandbox).has(path))
+    throw new Refusal('file_not_found', `There is no folder ${path}`)
+}
+
+/** @returns whether it is new. @throws Refusal `file_refused` when a file is in the way */
+export function makeFolder(sandbox: Tree, path: string): boolean {
+  for (let at = path.length; at > 0; at = path.lastIndexOf('/', at - 1))
+    if (sandbox.files.has(path.slice(0, at)))
+      throw new Refusal('file_refused', `${path.slice(0, at)} is no folder`)
+  if (path === '/' || treeOf(sandbox).has(path)) return false
+  sandbox.folders.add(path)
+  return true
+}
+
+/** Moves a file, or a folder with all that is in it. @throws Refusal `file_not_found`, `file_refused` */
+export function move(sandbox: Tree, from: string, to: string): void {
+  const { files, folders } = sandbox
+  const tree = treeOf(sandbox)
+  if (!tree.has(from)) throw new Refusal('file_not_found', `There is no file ${from}`)
+  if ((tree.has(to) && tree.get(to) === undefined) || to.startsWith(`${from}/`))
+    throw new Refusal('file_refused', `${from} cannot be moved to ${to}`)
+  makeFolder(sandbox, to.slice(0, to.lastIndexOf('/')) || '/')
+  const isInside = (path: string) => path === from || path.startsWith(`${from}/`)
+  if (tree.get(from) === undefined) folders.add(to)
+  for (const path of [...folders].filter(isInside)) {
+    folders.delete(path)
+    folders.add(to + path.slice(from.length))
   }
-  if (found.size === 0 && folder !== HOME && folder !== '/')
-    throw new Refusal('file_not_found', `There is no folder ${folder}`)
-  return [...found]
+  for (const [path, bytes] of [...files].filter(([each]) => isInside(each))) {
+    files.delete(path)
+    files.set(to + path.slice(from.length), bytes)
+  }
+}
+
+/** Deletes a file, or a folder with all that is in it. One that is not there is fine. */
+export function remove({ files, folders }: Tree, path: string): void {
+  for (const all of [files, folders])
+    for (const each of [...all.keys()]) if (each === path || each.startsWith(`${path}/`)) all.delete(each)
+}
+
+/** What is in a folder, down to a depth, sorted by path. @throws Refusal `file_not_found`, `file_refused` */
+export function listFolder(sandbox: Tree, folder: string, depth: number, modified_at: Date) {
+  demandFolder(sandbox, folder)
+  const start = folder === '/' ? '/' : `${folder}/`
+  return [...treeOf(sandbox)]
+    .filter(([path]) => path.startsWith(start) && path.slice(start.length).split('/').length <= depth)
+    .map(([path, bytes]): [string, { type: 'file' | 'folder'; size: number }] => [
+      path,
+      bytes ? { type: 'file', size: bytes.length } : { type: 'folder', size: 4096 },
+    ])
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([path, { type, size }]) => ({
       ...{ path, type, size, mode: type === 'file' ? '0644' : '0755', user: 'user', group: 'user' },

@@ -8,7 +8,7 @@ import { absolute, demandFile } from './files.ts'
 import type { Call, Handler, Handlers } from './handler.ts'
 import { payInvoice } from './money.ts'
 import { defaultPlans, type Plan } from './plans.ts'
-import type { Programs } from './programs.ts'
+import type { Program, Programs } from './programs.ts'
 import { Refusal } from './refusal.ts'
 import { type Asked, route } from './route.ts'
 import { sandboxHandlers } from './sandbox-handlers.ts'
@@ -18,6 +18,7 @@ import { bodyOf, cutBody, streamOf, streamTask } from './stream.ts'
 import { demandTask } from './tasks.ts'
 import { makeVps, settleVps } from './vps.ts'
 import { vpsHandlers } from './vps-handlers.ts'
+import { watchBody } from './watch.ts'
 
 /** One call that was made. */
 export interface MadeCall {
@@ -156,6 +157,7 @@ export function createMock(options: MockOptions = {}): Mock {
     if (asked.isContent) return carryFile(asked, call as Call<'readFile'>, init)
     const isStream = headers.get('accept') === 'text/event-stream' && asked.operation.streams === true
     if (isStream && asked.name === 'getTask') return followTask(call as Call<'getTask'>, init.signal)
+    if (isStream && asked.name === 'watchFolder') return watch(call as Call<'watchFolder'>, init.signal)
     const key = headers.get('idempotency-key')
     const keyed = key === null ? undefined : `${call.account?.id} ${key}`
     const input = JSON.stringify([asked.name, init.body ?? ''])
@@ -167,9 +169,9 @@ export function createMock(options: MockOptions = {}): Mock {
     // What it did to the balance shows in the next answer.
     settle()
     if (isStream) {
-      const { stdout, stderr } = body as { stdout: string; stderr: string }
-      const parts = streamOf({ stdout: lines(stdout), stderr: lines(stderr) }, body as object)
-      return new Response(bodyOf(parts, init.signal), { headers: { 'content-type': 'text/event-stream' } })
+      const { stdout, stderr, results } = body as Program & { stdout: string; stderr: string }
+      const written = { stdout: lines(stdout), stderr: lines(stderr), ...(results && { results }) }
+      return eventStream(bodyOf(streamOf(written, body as object), init.signal))
     }
     if (keyed !== undefined) answered.set(keyed, { input, body: JSON.stringify(body), status: 200 })
     const next = new URL(url)
@@ -198,8 +200,14 @@ export function createMock(options: MockOptions = {}): Mock {
   function followTask({ input }: Call<'getTask'>, signal: RequestInit['signal']): Response {
     const sandbox = state.sandboxes.get(input.sandbox_id)!
     demandRunning(sandbox)
-    const parts = streamTask(demandTask(sandbox, input.task_id), input)
-    return new Response(bodyOf(parts, signal), { headers: { 'content-type': 'text/event-stream' } })
+    return eventStream(bodyOf(streamTask(demandTask(sandbox, input.task_id), input), signal))
+  }
+
+  function watch({ input }: Call<'watchFolder'>, signal: RequestInit['signal']): Response {
+    const sandbox = state.sandboxes.get(input.sandbox_id)!
+    demandRunning(sandbox)
+    const { path, recursive } = input
+    return eventStream(watchBody(sandbox, { folder: absolute(path), recursive }, signal))
   }
 
   const respond = (status: number, body: unknown, headers: Record<string, string> = {}) =>
@@ -236,6 +244,7 @@ export function createMock(options: MockOptions = {}): Mock {
     try {
       if (failure?.kind === 'refusal') throw failure.refusal
       response = await perform(asked, url, init)
+      for (const { watchers } of state.sandboxes.values()) for (const watcher of watchers) watcher.look()
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       response = refuse(error)
@@ -250,7 +259,11 @@ export function createMock(options: MockOptions = {}): Mock {
   return {
     options: {
       ...{ url: URL_OF_MOCK, token: TOKEN, fetch: exchange },
-      randomBytes: (length) => Uint8Array.from({ length }, () => random++ & 255),
+      // Each call gives other bytes than those before, so no two writes have one key.
+      randomBytes(length) {
+        random++
+        return Uint8Array.from({ length }, (_, index) => (random >> (8 * (index % 4))) & 255)
+      },
       async sleep(milliseconds, signal) {
         signal?.throwIfAborted()
         state.pass(milliseconds)
@@ -292,6 +305,9 @@ export function createMock(options: MockOptions = {}): Mock {
     },
   }
 }
+
+const eventStream = (body: ReadableStream<Uint8Array>) =>
+  new Response(body, { headers: { 'content-type': 'text/event-stream' } })
 
 const broken = () => new TypeError('fetch failed', { cause: new Error('The connection was closed') })
 

@@ -33,6 +33,7 @@ export interface Run {
   files: Map<string, Uint8Array>
 }
 
+/** A program of which nothing is said ends well, and writes nothing. */
 export type Programs = (run: Run) => Program | undefined
 
 export const pieces = (output: string | string[] | undefined) =>

@@ -1,9 +1,19 @@
 import type { TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
 import { mine, newestFirst } from './account-handlers.ts'
-import { absolute, contentOf, demandFile, listFolder, readPart } from './files.ts'
+import {
+  absolute,
+  contentOf,
+  demandFile,
+  demandFolder,
+  listFolder,
+  makeFolder,
+  move,
+  readPart,
+  remove,
+} from './files.ts'
 import { type Call, type Handlers, waitUntil } from './handler.ts'
 import { Refusal } from './refusal.ts'
-import { demandRunning, end, makeSandbox, pause, run, setEnds, settleSandbox } from './sandboxes.ts'
+import { copyOf, demandRunning, end, makeSandbox, pause, run, setEnds, settleSandbox } from './sandboxes.ts'
 import type { MockSandbox, State } from './state.ts'
 import { beginTask, demandTask, killTask, readTask, runProgram, typeInto } from './tasks.ts'
 
@@ -40,7 +50,7 @@ export const sandboxHandlers: Handlers = {
       },
       network: network ?? { allow_internet: true, allow_out: [], deny_out: [] },
     })
-    if (snapshot) sandbox.files = new Map(snapshot.files)
+    if (snapshot) Object.assign(sandbox, copyOf(snapshot.inside))
     return paid(state, sandbox)
   },
   listSandboxes: ({ input, account, state }) =>
@@ -99,7 +109,7 @@ export const sandboxHandlers: Handlers = {
       ...{ template, mode, idle_timeout, network, tariff: tariff as TariffName, parent_id: from.view.id },
       ...{ timeout: input.timeout ?? from.view.timeout, metadata: input.metadata ?? from.view.metadata },
     })
-    sandbox.files = new Map(from.files)
+    Object.assign(sandbox, copyOf(from))
     return paid(state, sandbox)
   },
   createSandboxSnapshot({ input, account, state }) {
@@ -116,12 +126,13 @@ export const sandboxHandlers: Handlers = {
       },
       ...{ size_mb: 64, created_at: state.now() },
     }
-    state.snapshots.set(view.id, { accountId: account.id, view, files: new Map(sandbox.files) })
+    state.snapshots.set(view.id, { accountId: account.id, view, inside: copyOf(sandbox) })
     return { snapshot: view }
   },
   listSandboxSnapshots: ({ account, state }) => newestFirst(mine(state.snapshots, account)),
   runCode({ input, ...call }) {
-    const { code: text, language, ...rest } = input
+    const { code: text, language, context, ...rest } = input
+    if (context !== undefined) contextFor(used(call.state, input.sandbox_id), context, language)
     return work({ ...call, input }, { text, language, typed: '', ...rest }, call.programs.code)
   },
   execCommand({ input, ...call }) {
@@ -154,12 +165,43 @@ export const sandboxHandlers: Handlers = {
     return readPart(input.path, bytes, input.offset, input.length)
   },
   listFiles: ({ input, state }) =>
-    listFolder(used(state, input.sandbox_id).files, absolute(input.path), input.depth, state.now()),
+    listFolder(used(state, input.sandbox_id), absolute(input.path), input.depth, state.now()),
   deleteFile({ input, state }) {
-    const { files } = used(state, input.sandbox_id)
-    const path = absolute(input.path)
-    for (const each of [...files.keys()]) if (each === path || each.startsWith(`${path}/`)) files.delete(each)
+    remove(used(state, input.sandbox_id), absolute(input.path))
     return { deleted: input.path }
+  },
+  makeFolder: ({ input, state }) => ({
+    path: input.path,
+    created: makeFolder(used(state, input.sandbox_id), absolute(input.path)),
+  }),
+  moveFile({ input, state }) {
+    move(used(state, input.sandbox_id), absolute(input.path), absolute(input.to))
+    return { path: input.to }
+  },
+  watchFolder({ input, state }) {
+    demandFolder(used(state, input.sandbox_id), absolute(input.path))
+    state.pass(input.timeout * 1000)
+    return { changes: [] }
+  },
+  createContext({ input, state }) {
+    const { context, language, cwd } = input
+    const { contexts } = used(state, input.sandbox_id)
+    const made = contexts.get(context) ?? { id: context, language, cwd: absolute(cwd ?? '.') }
+    if (made.language !== language)
+      throw new Refusal('task_refused', `There is a context ${context} of another language`)
+    contexts.set(context, made)
+    return { context, language, cwd: made.cwd }
+  },
+  listContexts: ({ input, state }) =>
+    [...used(state, input.sandbox_id).contexts.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+  restartContext({ input, state }) {
+    if (!used(state, input.sandbox_id).contexts.has(input.context))
+      throw new Refusal('unknown_context', `There is no context ${input.context}`)
+    return { context: input.context }
+  },
+  deleteContext({ input, state }) {
+    used(state, input.sandbox_id).contexts.delete(input.context)
+    return { context: input.context }
   },
   exposePort({ input, state }) {
     const sandbox = used(state, input.sandbox_id)
@@ -172,11 +214,30 @@ export const sandboxHandlers: Handlers = {
     sandbox.ports.set(port, view)
     return view
   },
+  exposeAllPorts({ input, state }) {
+    const { view } = state.sandboxes.get(input.sandbox_id)!
+    const { access } = input
+    if (access === 'none') return { access, url: null, path_url: null, token: null }
+    const url = `${state.url}/preview/${view.id}/{port}/`
+    return { access, url, path_url: url, token: access === 'token' ? `prv_${state.id('token')}` : null }
+  },
   listExposedPorts: ({ input, state }) => [...state.sandboxes.get(input.sandbox_id)!.ports.values()],
   unexposePort({ input, state }) {
     state.sandboxes.get(input.sandbox_id)!.ports.delete(input.port)
     return { port: input.port }
   },
+}
+
+/** The context of code, which is made when it is new. @throws Refusal `unknown_context` when it is of another language */
+function contextFor(
+  { contexts }: MockSandbox,
+  id: string,
+  language: Call<'runCode'>['input']['language'],
+): void {
+  const context = contexts.get(id) ?? { id, language, cwd: absolute('.') }
+  if (context.language !== language)
+    throw new Refusal('unknown_context', `The context ${id} is none of ${language}`)
+  contexts.set(id, context)
 }
 
 interface Work {

@@ -1,7 +1,9 @@
 import { sandboxTariffs, type TariffName } from '@coinrack/contract/sandbox-tariffs.ts'
 import { formatUsd } from '@coinrack/contract/wire.ts'
+import { HOME } from './files.ts'
 import { Refusal } from './refusal.ts'
-import type { Account, MockSandbox, SandboxView, State } from './state.ts'
+import type { Account, Inside, MockSandbox, SandboxView, State } from './state.ts'
+import { endWatchers } from './watch.ts'
 
 const HOUR_MS = 3_600_000n
 const KEPT_MS = 30 * 86_400_000
@@ -36,12 +38,24 @@ export function makeSandbox(state: State, account: Account, wanted: Wanted): Moc
       held: 0n,
       charged: 0n,
     },
-    ...{ files: new Map(), tasks: new Map(), ports: new Map() },
+    ...{ files: new Map(), folders: new Set<string>(), contexts: new Map(languages.map(newContext)) },
+    ...{ watchers: new Set<never>(), tasks: new Map(), ports: new Map() },
   }
   state.sandboxes.set(view.id, sandbox)
   run(state, sandbox)
   return sandbox
 }
+
+const languages = ['bash', 'node', 'python'] as const
+const newContext = (language: (typeof languages)[number]) =>
+  [language, { id: language, language, cwd: HOME }] as const
+
+/** What a copy of a sandbox begins with. */
+export const copyOf = ({ files, folders, contexts }: Inside): Inside => ({
+  files: new Map(files),
+  folders: new Set(folders),
+  contexts: new Map(contexts),
+})
 
 /** Lets it run from now on, with its first minute held. */
 export function run(state: State, sandbox: MockSandbox): void {
@@ -125,6 +139,7 @@ export function end(state: State, sandbox: MockSandbox, reason: SandboxView['rea
 }
 
 function release(state: State, sandbox: MockSandbox): void {
+  endWatchers(sandbox)
   const account = state.accounts.get(sandbox.accountId)!
   account.held -= sandbox.held
   account.available += sandbox.held

@@ -4,6 +4,7 @@ import type { Output } from '@coinrack/contract/operation.ts'
 import { burnPerHour } from './burn.ts'
 import type { Program } from './programs.ts'
 import { Refusal } from './refusal.ts'
+import type { Watcher } from './watch.ts'
 
 /** One item of a list. */
 type Item<N extends keyof Operations> =
@@ -17,6 +18,7 @@ export type Work = Item<'getOperation'>
 export type Line = Item<'listTransactions'>
 export type Snapshot = Item<'listSandboxSnapshots'>
 export type Port = Item<'listExposedPorts'>
+export type Context = Item<'listContexts'>
 
 export interface Account {
   id: string
@@ -72,13 +74,20 @@ export interface MockSandbox extends Owned {
   held: bigint
   charged: bigint
   files: Map<string, Uint8Array>
+  /** Folders that were made, by their paths; those of files are there as well. */
+  folders: Set<string>
+  contexts: Map<string, Context>
+  watchers: Set<Watcher>
   tasks: Map<string, MockTask>
   ports: Map<number, Port>
 }
 
+/** What of a sandbox its copies have. */
+export type Inside = Pick<MockSandbox, 'files' | 'folders' | 'contexts'>
+
 export interface MockSnapshot extends Owned {
   view: Snapshot
-  files: Map<string, Uint8Array>
+  inside: Inside
 }
 
 /** What the mock knows: all of it in memory, and time that passes only when it is told to. */

@@ -1,9 +1,10 @@
+import type { Program } from './programs.ts'
 import { pieces } from './programs.ts'
 import type { MockTask } from './state.ts'
 import { readTask, somethingOf } from './tasks.ts'
 
 const encoder = new TextEncoder()
-const eventOf = (event: string, data: unknown) =>
+export const eventOf = (event: string, data: unknown) =>
   encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
 
 /** A body that breaks off after what it has. */
@@ -20,12 +21,13 @@ export const cutBody = (bytes: Uint8Array): ReadableStream<Uint8Array> => {
 
 /** An answer as a stream: what was written first, and last the answer without it. */
 export function streamOf(
-  program: { stdout?: string | string[]; stderr?: string | string[] },
+  program: Pick<Program, 'stdout' | 'stderr' | 'results'>,
   answer: object,
 ): Uint8Array[] {
   return [
     ...pieces(program.stdout).map((text) => eventOf('stdout', { text })),
     ...pieces(program.stderr).map((text) => eventOf('stderr', { text })),
+    ...(program.results ?? []).map((result) => eventOf('result', result)),
     eventOf('end', { ...answer, stdout: '', stderr: '' }),
   ]
 }
@@ -33,13 +35,18 @@ export function streamOf(
 /** What a task writes from these offsets on, to its end. */
 export async function* streamTask(
   task: MockTask,
-  from: { stdout: number; stderr: number },
+  { results, ...from }: { stdout: number; stderr: number; results: number },
 ): AsyncGenerator<Uint8Array, void> {
+  const made = task.program.results ?? []
   for (;;) {
     const read = readTask(task, from)
     from = read.next
     for (const output of ['stdout', 'stderr'] as const)
-      if (read[output] !== '') yield eventOf(output, { text: read[output], next: from })
+      if (read[output] !== '') yield eventOf(output, { text: read[output], next: { ...from, results } })
+    while (results < made.length) {
+      const result = made[results++]
+      yield eventOf('result', { ...result, next: { ...from, results } })
+    }
     if (!read.running) return yield eventOf('end', { ...read, stdout: '', stderr: '' })
     await somethingOf(task)
   }

@@ -84,8 +84,8 @@ export function readTask(
     ...{ exit_code: task.end?.exit_code ?? null, signal: task.end?.signal ?? null, timed_out: false },
     ...{
       duration_ms: task.end ? 0 : null,
-      results: task.program.results ?? [],
-      error: task.program.error ?? null,
+      results: (task.end && task.program.results) ?? [],
+      error: (task.end && task.program.error) ?? null,
     },
   }
 }

@@ -179,6 +179,43 @@ class TestSandbox(unittest.IsolatedAsyncioTestCase):
             await files.read("data/a.txt")
         self.assertEqual((caught.exception.code, caught.exception.status), ("file_not_found", 404))
 
+    async def test_default_folders_are_made_moved_and_watched(self) -> None:
+        files = self.sandbox.files
+        self.assertEqual([await files.make_folder("a/b"), await files.make_folder("a/b")], [True, False])
+        await files.write("a/b/one.txt", "one")
+        await files.move("a/b/one.txt", "a/c/two.txt")
+        self.assertEqual(await files.text("a/c/two.txt"), "one")
+        async with files.watch("a", recursive=True) as changes:
+            await files.write("a/b/three.txt", "three")
+            async for change in changes:
+                if change.path == "b/three.txt":
+                    break
+        with self.assertRaises(CoinrackError) as caught:
+            async with files.watch("none"):
+                pass
+        self.assertEqual(caught.exception.code, "file_not_found")
+
+    async def test_default_contexts_keep_what_code_defines(self) -> None:
+        contexts = self.sandbox.contexts
+        made = await contexts.create("mine", cwd="/tmp")
+        self.assertEqual((made.id, made.language, made.cwd), ("mine", "python", "/tmp"))
+        await self.sandbox.run_code("x = 1", context="mine")
+        await contexts.restart("mine")
+        error = (await self.sandbox.run_code("x", context="mine")).error
+        self.assertEqual(error and error.name, "NameError")
+        self.assertEqual([each.id for each in await contexts.list()], ["bash", "mine", "node", "python"])
+        await contexts.remove("mine")
+        self.assertEqual([each.id for each in await contexts.list()], ["bash", "node", "python"])
+
+    async def test_default_results_are_told_when_they_are_shown(self) -> None:
+        code = "import time\ndisplay(1)\ntime.sleep(0.5)\n2"
+        heard: list[str] = []
+        result = await self.sandbox.run_code(code, on_result=lambda shown: heard.append(shown.data["text/plain"]))
+        self.assertEqual((heard, len(result.results)), (["1", "2"], 2))
+        task = await self.sandbox.start_code(code)
+        ended = await task.wait(on_result=lambda shown: heard.append(shown.data["text/plain"]))
+        self.assertEqual((heard, len(ended.results)), (["1", "2", "1", "2"], 2))
+
     async def test_default_it_is_paused_forked_and_kept_as_a_template(self) -> None:
         await self.sandbox.run_code("x = 1", context="python")
         self.assertEqual((await self.sandbox.pause()).state, "paused")
@@ -199,6 +236,8 @@ class TestSandbox(unittest.IsolatedAsyncioTestCase):
         self.assertEqual([each.port async for each in self.sandbox.ports()], [8000])
         await self.sandbox.unexpose(8000)
         self.assertEqual([each.port async for each in self.sandbox.ports()], [])
+        self.assertIn("{port}", (await self.sandbox.expose_all("token")).url or "")
+        self.assertIsNone((await self.sandbox.expose_all("none")).url)
         changed = await self.sandbox.set_network(allow_internet=False, allow_out=["pypi.org"])
         self.assertEqual(changed.network.allow_out, ["pypi.org"])
         self.assertEqual((await self.sandbox.set_timeout(600)).timeout, 600)

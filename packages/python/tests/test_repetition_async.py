@@ -129,7 +129,7 @@ class TestRepetition(unittest.IsolatedAsyncioTestCase):
         heard: list[str] = []
         ended = await AsyncSandbox.connect(client, SANDBOX).task("tsk_1").wait(on_stdout=heard.append)
         self.assertEqual((ended.stdout, heard, ended.exit_code), ("1\n2\n", ["1\n", "2\n"], 0))
-        self.assertEqual(self.requests[1].url.query, b"stdout=2&stderr=0")
+        self.assertEqual(self.requests[1].url.query, b"stdout=2&stderr=0&results=0")
 
     async def test_error_a_stream_of_work_that_breaks_off_is_not_repeated(self) -> None:
         for stream in (Broken(b"event: stdout\n"), Broken()):

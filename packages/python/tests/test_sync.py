@@ -180,6 +180,43 @@ class TestSandbox(unittest.TestCase):
             files.read("data/a.txt")
         self.assertEqual((caught.exception.code, caught.exception.status), ("file_not_found", 404))
 
+    def test_default_folders_are_made_moved_and_watched(self) -> None:
+        files = self.sandbox.files
+        self.assertEqual([files.make_folder("a/b"), files.make_folder("a/b")], [True, False])
+        files.write("a/b/one.txt", "one")
+        files.move("a/b/one.txt", "a/c/two.txt")
+        self.assertEqual(files.text("a/c/two.txt"), "one")
+        with files.watch("a", recursive=True) as changes:
+            files.write("a/b/three.txt", "three")
+            for change in changes:
+                if change.path == "b/three.txt":
+                    break
+        with self.assertRaises(CoinrackError) as caught:
+            with files.watch("none"):
+                pass
+        self.assertEqual(caught.exception.code, "file_not_found")
+
+    def test_default_contexts_keep_what_code_defines(self) -> None:
+        contexts = self.sandbox.contexts
+        made = contexts.create("mine", cwd="/tmp")
+        self.assertEqual((made.id, made.language, made.cwd), ("mine", "python", "/tmp"))
+        self.sandbox.run_code("x = 1", context="mine")
+        contexts.restart("mine")
+        error = (self.sandbox.run_code("x", context="mine")).error
+        self.assertEqual(error and error.name, "NameError")
+        self.assertEqual([each.id for each in contexts.list()], ["bash", "mine", "node", "python"])
+        contexts.remove("mine")
+        self.assertEqual([each.id for each in contexts.list()], ["bash", "node", "python"])
+
+    def test_default_results_are_told_when_they_are_shown(self) -> None:
+        code = "import time\ndisplay(1)\ntime.sleep(0.5)\n2"
+        heard: list[str] = []
+        result = self.sandbox.run_code(code, on_result=lambda shown: heard.append(shown.data["text/plain"]))
+        self.assertEqual((heard, len(result.results)), (["1", "2"], 2))
+        task = self.sandbox.start_code(code)
+        ended = task.wait(on_result=lambda shown: heard.append(shown.data["text/plain"]))
+        self.assertEqual((heard, len(ended.results)), (["1", "2", "1", "2"], 2))
+
     def test_default_it_is_paused_forked_and_kept_as_a_template(self) -> None:
         self.sandbox.run_code("x = 1", context="python")
         self.assertEqual((self.sandbox.pause()).state, "paused")
@@ -200,6 +237,8 @@ class TestSandbox(unittest.TestCase):
         self.assertEqual([each.port for each in self.sandbox.ports()], [8000])
         self.sandbox.unexpose(8000)
         self.assertEqual([each.port for each in self.sandbox.ports()], [])
+        self.assertIn("{port}", (self.sandbox.expose_all("token")).url or "")
+        self.assertIsNone((self.sandbox.expose_all("none")).url)
         changed = self.sandbox.set_network(allow_internet=False, allow_out=["pypi.org"])
         self.assertEqual(changed.network.allow_out, ["pypi.org"])
         self.assertEqual((self.sandbox.set_timeout(600)).timeout, 600)

@@ -1,5 +1,10 @@
 import type { CallOptions, Client } from './client.ts'
+import { CoinrackError } from './errors.ts'
+import type { StreamEvent } from './read-events.ts'
 import type { Wire } from './sandbox-wire.ts'
+
+/** A change in a folder that is watched; `path` is below the folder. */
+export type FileChange = Awaited<ReturnType<Client['watchFolder']>>['changes'][number]
 
 /** Files, up to 2 GB. Relative paths are of /home/user. */
 export interface SandboxFileAccess {
@@ -17,6 +22,18 @@ export interface SandboxFileAccess {
     path?: string,
     options?: CallOptions & { depth?: number },
   ): Promise<Awaited<ReturnType<Client['listFiles']>>['items']>
+  /** Makes a folder, with those on the way to it. @returns whether it is new */
+  makeFolder(path: string, call?: CallOptions): Promise<boolean>
+  /** Renames or moves a file or a folder, and makes the folders on the way. A file that is at the new path is replaced. */
+  move(path: string, to: string, call?: CallOptions): Promise<void>
+  /**
+   * Watches a folder: no change is missed once this resolves. To break out of the loop over the changes ends it; a sandbox that
+   * ends, or a connection that breaks, ends the loop by an error.
+   */
+  watch(
+    path?: string,
+    options?: { recursive?: boolean; signal?: AbortSignal },
+  ): Promise<AsyncGenerator<FileChange, void>>
   remove(path: string, call?: CallOptions): Promise<void>
   /** A link that works without a token, for so many seconds. */
   link(what: 'upload' | 'download', path: string, seconds?: number, call?: CallOptions): Promise<string>
@@ -49,10 +66,30 @@ export function createFiles(client: Client, wire: Wire, id: string): SandboxFile
       for await (const file of client.listFiles.all(input, call)) files.push(file)
       return files
     },
+    makeFolder: async (path, call) => (await client.makeFolder({ sandbox_id: id, path }, call)).created,
+    move: async (path, to, call) => void (await client.moveFile({ sandbox_id: id, path, to }, call)),
+    async watch(path = '.', { recursive = false, signal } = {}) {
+      const query = `path=${encodeURIComponent(path)}&recursive=${recursive}`
+      const changes = changesOf(wire.events(`/folders/changes?${query}`, signal))
+      await changes.next()
+      return changes as AsyncGenerator<FileChange, void>
+    },
     remove: async (path, call) => void (await client.deleteFile({ sandbox_id: id, path }, call)),
     async link(what, path, seconds = 3600, call) {
       const get = what === 'upload' ? client.getUploadUrl : client.getDownloadUrl
       return (await get({ sandbox_id: id, path, expires_in: seconds }, call)).url
     },
+  }
+}
+
+/** First undefined, when the folder is watched, and then each change. */
+async function* changesOf(
+  events: AsyncGenerator<StreamEvent, void>,
+): AsyncGenerator<FileChange | undefined, void> {
+  for await (const { event, data } of events) {
+    if (event === 'watching') yield undefined
+    if (event === 'change') yield data
+    if (event === 'error') throw new CoinrackError(0, data)
+    if (event === 'end') return
   }
 }

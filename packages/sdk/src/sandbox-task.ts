@@ -1,7 +1,7 @@
 import type { Operations } from '@coinrack/contract/index.ts'
 import type { Output } from '@coinrack/contract/operation.ts'
 import type { CallOptions, Client } from './client.ts'
-import type { Listeners, Wire } from './sandbox-wire.ts'
+import type { CodeListeners, Wire } from './sandbox-wire.ts'
 
 type Ended = Output<Operations['getTask']>
 type Signal = NonNullable<NonNullable<Parameters<Client['killTask']>[0]>['signal']>
@@ -12,16 +12,16 @@ export interface TerminalSize {
   rows: number
 }
 
-/** A task in the background: it goes on without a reader. */
+/** A command or code in the background: it goes on without a reader. */
 export interface SandboxTask {
   id: string
   /** Reads on from these offsets; nothing is lost between reads. */
   read(from?: { stdout?: number; stderr?: number; timeout?: number }, call?: CallOptions): Promise<Ended>
   /**
    * Follows it to its end, also over connections that break. @returns how it ended, with the first MiB of each output;
-   * of what was written before, the oldest beyond 1 MiB is gone
+   * of what was written before, the oldest beyond 1 MiB is gone. `onResult` is told of every result, also of those before this.
    */
-  wait(options?: Listeners & { signal?: AbortSignal }): Promise<Ended>
+  wait(options?: CodeListeners & { signal?: AbortSignal }): Promise<Ended>
   /** Types into it; with `end` its input is closed. */
   write(input: string, options?: CallOptions & { end?: boolean }): Promise<void>
   /** Gives its terminal another size. */

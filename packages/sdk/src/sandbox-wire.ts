@@ -1,4 +1,5 @@
-import { basePath } from '@coinrack/contract/index.ts'
+import { basePath, type Operations } from '@coinrack/contract/index.ts'
+import type { Output } from '@coinrack/contract/operation.ts'
 import type { ErrorBody } from '@coinrack/contract/wire.ts'
 import type { ClientOptions } from './client.ts'
 import { CoinrackError, ConnectionError } from './errors.ts'
@@ -16,10 +17,19 @@ export interface Listeners {
   onStderr?: OnText
 }
 
-/** Where in the outputs of a task its reader is, in bytes. */
-export interface Offsets {
+/** A value that code showed, in all its forms by media type. */
+export type CodeResult = Output<Operations['runCode']>['results'][number]
+
+export interface CodeListeners extends Listeners {
+  /** Called with each value when it is shown, once and in order; the code waits for a promise that it returns. */
+  onResult?: (result: CodeResult) => unknown
+}
+
+/** Where the reader of a task is: in its outputs in bytes, and among its results. */
+interface Offsets {
   stdout: number
   stderr: number
+  results: number
 }
 
 /** How much of each output is kept for the result. */
@@ -94,6 +104,7 @@ export function createWire(options: ClientOptions, id: string) {
   async function follow<T>(events: AsyncGenerator<StreamEvent, void>, heard: ReturnType<typeof createEar>) {
     for await (const { event, data } of events) {
       if (event === 'stdout' || event === 'stderr') await heard.hear(event, data)
+      if (event === 'result') await heard.see(data)
       if (event === 'error') throw new CoinrackError(0, data)
       if (event === 'end') return { ...data, ...heard.kept() } as T & { stdout: string; stderr: string }
     }
@@ -111,24 +122,28 @@ export function createWire(options: ClientOptions, id: string) {
       return new Uint8Array(await new Blob(pieces).arrayBuffer())
     },
 
+    /** The events of what is read, as long as it is. @throws ConnectionError when the stream broke */
+    events: (path: string, signal: AbortSignal | undefined) => eventsOf(path, undefined, signal),
+
     /**
      * Does work and follows it to its end. @returns its answer, with the first MiB of each output
      * @throws CoinrackError; ConnectionError when the stream broke: what came of the work is not known then
      */
-    run: <T>(path: string, body: object, listeners: Listeners, signal: AbortSignal | undefined) =>
+    run: <T>(path: string, body: object, listeners: CodeListeners, signal: AbortSignal | undefined) =>
       follow<T>(eventsOf(path, body, signal), createEar(listeners)),
 
     /** Follows a task in the background to its end, and connects again where a connection broke. */
-    async task<T>(taskId: string, listeners: Listeners, signal: AbortSignal | undefined) {
+    async task<T>(taskId: string, listeners: CodeListeners, signal: AbortSignal | undefined) {
       const heard = createEar(listeners)
       const attempts = options.retry?.attempts ?? 5
       for (let broken = 1; ; broken++) {
-        const { stdout, stderr } = heard.next
-        const path = `/tasks/${taskId}?stdout=${stdout}&stderr=${stderr}`
+        const before = heard.next
+        const { stdout, stderr, results } = before
+        const path = `/tasks/${taskId}?stdout=${stdout}&stderr=${stderr}&results=${results}`
         try {
           return await follow<T>(eventsOf(path, undefined, signal), heard)
         } catch (error) {
-          if (heard.next.stdout + heard.next.stderr > stdout + stderr) broken = 1
+          if (heard.next !== before) broken = 1
           if (!(error instanceof ConnectionError) || broken >= attempts) throw error
           await world.sleep(250 * 2 ** broken, signal)
         }
@@ -141,18 +156,22 @@ export type Wire = ReturnType<typeof createWire>
 
 const isStream = (body: unknown) => typeof body === 'object' && body !== null && 'getReader' in body
 
-/** Hands on what a program writes, keeps its beginning, and knows where to read on. */
-function createEar({ onStdout, onStderr }: Listeners) {
+/** Hands on what a program writes and shows, keeps the beginning of what it writes, and knows where to read on. */
+function createEar({ onStdout, onStderr, onResult }: CodeListeners) {
   const kept = { stdout: '', stderr: '' }
   let isTruncated = false
   const ear = {
-    next: { stdout: 0, stderr: 0 } as Offsets,
-    async hear(output: keyof Offsets, { text, next }: { text: string; next?: Offsets }): Promise<void> {
+    next: { stdout: 0, stderr: 0, results: 0 } as Offsets,
+    async hear(output: 'stdout' | 'stderr', { text, next }: { text: string; next?: Offsets }): Promise<void> {
       const all = kept[output] + text
       isTruncated ||= all.length > KEPT_CHARACTERS
       kept[output] = all.slice(0, KEPT_CHARACTERS)
       if (next) ear.next = { ...ear.next, [output]: next[output] }
       await (output === 'stdout' ? onStdout : onStderr)?.(text)
+    },
+    async see({ next, ...result }: CodeResult & { next?: Offsets }): Promise<void> {
+      if (next) ear.next = { ...ear.next, results: next.results }
+      await onResult?.(result)
     },
     kept: () => ({ ...kept, truncated: isTruncated }),
   }

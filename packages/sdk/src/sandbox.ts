@@ -1,6 +1,7 @@
 import type { Operations } from '@coinrack/contract/index.ts'
 import type { Output } from '@coinrack/contract/operation.ts'
 import { type CallOptions, type Client, type ClientOptions, createClient } from './client.ts'
+import { createContexts, type SandboxContexts } from './sandbox-contexts.ts'
 import { createFiles, type SandboxFileAccess } from './sandbox-files.ts'
 import {
   createTask,
@@ -10,7 +11,7 @@ import {
   type TerminalSize,
   typeInto,
 } from './sandbox-task.ts'
-import { createWire, type Listeners, type Wire } from './sandbox-wire.ts'
+import { type CodeListeners, createWire, type Listeners, type Wire } from './sandbox-wire.ts'
 
 type Input<N extends keyof Client> = NonNullable<Parameters<Client[N]>[0]>
 type InputOf<N extends keyof Client> = Omit<Input<N>, 'sandbox_id'>
@@ -21,7 +22,7 @@ export type WorkOptions<N extends 'runCode' | 'execCommand'> = Omit<
   InputOf<N>,
   'code' | 'command' | 'background' | 'terminal' | 'input'
 > &
-  Listeners & { signal?: AbortSignal }
+  (N extends 'runCode' ? CodeListeners : Listeners) & { signal?: AbortSignal }
 
 /** The options of a command. */
 export interface ExecOptions extends WorkOptions<'execCommand'> {
@@ -43,6 +44,7 @@ export class Sandbox implements AsyncDisposable {
   /** Every operation, for what has no method here. */
   readonly client: Client
   readonly files: SandboxFileAccess
+  readonly contexts: SandboxContexts
   private readonly options: ClientOptions
   private readonly wire: Wire
 
@@ -52,6 +54,7 @@ export class Sandbox implements AsyncDisposable {
     this.options = options
     this.wire = createWire(options, id)
     this.files = createFiles(client, this.wire, id)
+    this.contexts = createContexts(client, id)
   }
 
   /** Starts one: it runs when this resolves. */
@@ -86,10 +89,21 @@ export class Sandbox implements AsyncDisposable {
   /** What it uses, as its own system measures it. */
   metrics = (call?: CallOptions) => this.client.getSandboxMetrics({ sandbox_id: this.id }, call)
 
-  /** Runs code to its end. Of each output the first MiB is in the result. */
+  /** Runs code to its end. Of each output the first MiB is in the result, and all that it showed. */
   runCode(code: string, options: WorkOptions<'runCode'> = {}): Promise<Work<'runCode'>> {
-    const { onStdout, onStderr, signal, ...input } = options
-    return this.wire.run('/run', { ...input, code }, listeners(onStdout, onStderr), signal)
+    const { onStdout, onStderr, onResult, signal, ...input } = options
+    const heard = { ...listeners(onStdout, onStderr), ...(onResult && { onResult }) }
+    return this.wire.run('/run', { ...input, code }, heard, signal)
+  }
+
+  /** Begins code in the background. What it shows is told by `wait` of the task. */
+  async startCode(
+    code: string,
+    options: Omit<InputOf<'runCode'>, 'code' | 'background'> = {},
+    call?: CallOptions,
+  ): Promise<SandboxTask> {
+    const input = { ...options, sandbox_id: this.id, code, background: true }
+    return this.task((await this.client.runCode(input, call)).task_id!)
   }
 
   /**
@@ -164,11 +178,15 @@ export class Sandbox implements AsyncDisposable {
   expose = (port: number, access: 'public' | 'token' = 'public', call?: CallOptions) =>
     this.client.exposePort({ sandbox_id: this.id, port, access }, call)
 
+  /** Gives every port a URL, also those that nothing listens on yet, or takes them away again. `{port}` stands in `url` for the port. */
+  exposeAll = (access: 'public' | 'token' | 'none' = 'public', call?: CallOptions) =>
+    this.client.exposeAllPorts({ sandbox_id: this.id, access }, call)
+
   /** Takes the URL of a port away, and cuts its connections. */
   unexpose = (port: number, call?: CallOptions) =>
     this.client.unexposePort({ sandbox_id: this.id, port }, call)
 
-  /** The ports that have a URL. */
+  /** The ports that have a URL of their own. */
   ports = (call?: CallOptions) => this.client.listExposedPorts.all({ sandbox_id: this.id }, call)
 
   /** Gives it so many seconds from now on. */

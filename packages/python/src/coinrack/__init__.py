@@ -3,6 +3,7 @@
 from ._async.client import AsyncClient
 from ._async.listing import AsyncListing
 from ._async.sandbox import AsyncSandbox
+from ._async.sandbox_contexts import AsyncSandboxContexts
 from ._async.sandbox_files import AsyncSandboxFiles
 from ._async.sandbox_task import AsyncSandboxTask
 from ._async.vps import AsyncVps, AsyncVpsFiles
@@ -16,6 +17,7 @@ from ._ssh import SshParameters
 from ._sync.client import Client
 from ._sync.listing import Listing
 from ._sync.sandbox import Sandbox
+from ._sync.sandbox_contexts import SandboxContexts
 from ._sync.sandbox_files import SandboxFiles
 from ._sync.sandbox_task import SandboxTask
 from ._sync.vps import Vps, VpsFiles
@@ -27,6 +29,7 @@ __all__ = [
     "AsyncClient",
     "AsyncListing",
     "AsyncSandbox",
+    "AsyncSandboxContexts",
     "AsyncSandboxFiles",
     "AsyncSandboxTask",
     "AsyncVps",
@@ -41,6 +44,7 @@ __all__ = [
     "Page",
     "Retry",
     "Sandbox",
+    "SandboxContexts",
     "SandboxFiles",
     "SandboxTask",
     "SshParameters",

@@ -62,10 +62,20 @@ test('default: outputs come as they are written, and last the answer', async () 
   expect(told.at(-1)!.data).toMatchObject({ exit_code: 4, timed_out: false, stdout: '', stderr: '' })
 })
 
-test('default: code, with its results at the end', async () => {
-  const { events } = await open('/run', { code: 'print(1)\n2' })
-  const told = await Array.fromAsync(events())
-  expect(told.at(-1)).toMatchObject({ event: 'end', data: { results: [{ data: { 'text/plain': '2' } }] } })
+/** Code that shows a value, and another one a second later. */
+const SHOWS = `import time
+display(1)
+time.sleep(1)
+2`
+const shown = (text: string, is_main: boolean) => ({ data: { 'text/plain': text }, is_main })
+
+test('default: code, with each result when it is shown, and all of them at the end', async () => {
+  const { events } = await open('/run', { code: SHOWS })
+  const told = await Array.fromAsync(events(), (each) => ({ ...each, at: performance.now() }))
+  expect(told.map(({ event }) => event)).toEqual(['result', 'result', 'end'])
+  expect(told.map(({ data }) => data).slice(0, 2)).toEqual([shown('1', false), shown('2', true)])
+  expect(told[1]!.at - told[0]!.at).toBeGreaterThan(700)
+  expect(told[2]!.data.results).toEqual([shown('1', false), shown('2', true)])
 })
 
 test('behavior: a slow reader slows the task down, and loses nothing', async () => {
@@ -137,4 +147,30 @@ test('error: what is refused is answered as ever', async () => {
   const { response } = await open('/exec', { command: '' })
   expect(response.status).toBe(422)
   expect(await response.json()).toMatchObject({ code: 'invalid_input' })
+})
+
+test('behavior: results of code in the background are read on where a reader was', async () => {
+  const { body } = await buyer.post(`/sandboxes/${id}/run`, { code: SHOWS, background: true })
+  const hangUp = new AbortController()
+  const first = await open(`/tasks/${body.task_id}`, undefined, hangUp.signal)
+  let next = { results: 0 }
+  for await (const { event, data } of first.events()) {
+    expect([event, data.data]).toEqual(['result', { 'text/plain': '1' }])
+    next = data.next
+    break
+  }
+  hangUp.abort()
+  const second = await open(`/tasks/${body.task_id}?results=${next.results}`)
+  const told = await Array.fromAsync(second.events())
+  expect(told.map(({ event, data }) => [event, data.next?.results])).toEqual([
+    ['result', 2],
+    ['end', undefined],
+  ])
+  expect(told[1]!.data.results).toHaveLength(2)
+  const whole = await open(`/tasks/${body.task_id}`)
+  expect((await Array.fromAsync(whole.events())).map(({ event }) => event)).toEqual([
+    'result',
+    'result',
+    'end',
+  ])
 })

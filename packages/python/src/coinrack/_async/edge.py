@@ -5,13 +5,31 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from typing import Union
+from dataclasses import dataclass
+from typing import TypeVar, Union
 
 import httpx
+
+from ..generated import types
+
+T = TypeVar("T")
 
 HttpClient = httpx.AsyncClient
 OnText = Callable[[str], Union[None, Awaitable[None]]]
 """Called with what a program writes, in the order in which it comes; the program waits for it."""
+
+OnResult = Callable[[types.CodeResult], Union[None, Awaitable[None]]]
+"""Called with each value that code shows, when it is shown, once and in order; the code waits for it."""
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """Who is told what comes of work."""
+
+    stdout: OnText | None = None
+    stderr: OnText | None = None
+    result: OnResult | None = None
+
 
 Content = Union[AsyncIterator[bytes], None]
 """A body that can be read once."""
@@ -19,11 +37,11 @@ Content = Union[AsyncIterator[bytes], None]
 sleep = asyncio.sleep
 
 
-async def tell(listener: OnText | None, text: str) -> None:
+async def tell(listener: Callable[[T], Union[None, Awaitable[None]]] | None, value: T) -> None:
     """Calls a listener, and waits for it."""
     if listener is None:
         return
-    told = listener(text)
+    told = listener(value)
     if inspect.isawaitable(told):
         await told
 

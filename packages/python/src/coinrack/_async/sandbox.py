@@ -12,6 +12,7 @@ from ..generated import types
 from . import edge
 from .client import AsyncClient
 from .listing import AsyncListing
+from .sandbox_contexts import AsyncSandboxContexts
 from .sandbox_files import AsyncSandboxFiles
 from .sandbox_task import AsyncSandboxTask
 from .stream import AsyncStream
@@ -32,6 +33,7 @@ class AsyncSandbox:
         """Every operation, for what has no method here."""
         self._stream = AsyncStream(client, sandbox_id)
         self.files = AsyncSandboxFiles(client, self._stream, sandbox_id)
+        self.contexts = AsyncSandboxContexts(client, sandbox_id)
 
     @classmethod
     async def create(
@@ -107,16 +109,39 @@ class AsyncSandbox:
         timeout: float | None = None,
         on_stdout: edge.OnText | None = None,
         on_stderr: edge.OnText | None = None,
+        on_result: edge.OnResult | None = None,
     ) -> types.RunCodeResult:
         """
-        Runs code to its end. Of each output the first MiB is in the result.
+        Runs code to its end. Of each output the first MiB is in the result, and all that it showed.
 
         :param context: keeps variables from one run to the next: python, node, bash, or any new name
         :param timeout: seconds; 30 when it is left out
+        :param on_result: told of each value when it is shown
         """
         sent = _body(code=code, language=given(language), context=given(context), env=given(env), timeout=given(timeout))
-        end = await self._stream.run("/run", sent, on_stdout, on_stderr)
+        end = await self._stream.run("/run", sent, edge.Listeners(on_stdout, on_stderr, on_result))
         return decode(types.RunCodeResult, end)  # type: ignore[no-any-return]
+
+    async def start_code(
+        self,
+        code: str,
+        *,
+        language: types.CodeLanguage | None = None,
+        context: str | None = None,
+        env: dict[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> AsyncSandboxTask:
+        """Begins code in the background. What it shows is told by ``wait`` of the task."""
+        begun = await self.client.run_code(
+            sandbox_id=self.id,
+            code=code,
+            language=language,
+            context=context,
+            env=env,
+            timeout=timeout,
+            background=True,
+        )
+        return self.task(begun.task_id or "")
 
     async def exec(
         self,
@@ -149,7 +174,7 @@ class AsyncSandbox:
                 input=given(stdin),
                 timeout=given(timeout),
             )
-            end = await self._stream.run("/exec", sent, on_stdout, on_stderr)
+            end = await self._stream.run("/exec", sent, edge.Listeners(on_stdout, on_stderr))
             return decode(types.ExecCommandResult, end)  # type: ignore[no-any-return]
         task = await self.start(command, cwd=cwd, env=env, user=user, timeout=timeout, terminal=terminal)
         try:
@@ -157,7 +182,7 @@ class AsyncSandbox:
                 on_start(task)
             if stdin is not None:
                 await task.write(stdin, end=True)
-            end = await task._end(on_stdout, on_stderr)
+            end = await task._end(edge.Listeners(on_stdout, on_stderr))
         except BaseException:
             await task.kill()
             raise
@@ -200,12 +225,21 @@ class AsyncSandbox:
         """Gives a port a URL."""
         return await self.client.expose_port(sandbox_id=self.id, port=port, access=access)
 
+    async def expose_all(
+        self, access: Literal["public", "token", "none"] = "public"
+    ) -> types.ExposeAllPortsResult:
+        """
+        Gives every port a URL, also those that nothing listens on yet, or takes them away again. ``{port}`` stands in ``url``
+        for the port.
+        """
+        return await self.client.expose_all_ports(sandbox_id=self.id, access=access)
+
     async def unexpose(self, port: int) -> None:
         """Takes the URL of a port away, and cuts its connections."""
         await self.client.unexpose_port(sandbox_id=self.id, port=port)
 
     def ports(self) -> AsyncListing[types.ExposedPort]:
-        """The ports that have a URL."""
+        """The ports that have a URL of their own."""
         return self.client.list_exposed_ports(sandbox_id=self.id)
 
     async def set_timeout(self, seconds: int) -> types.Sandbox:

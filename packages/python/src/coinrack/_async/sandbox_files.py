@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
-from typing import Literal
-from urllib.parse import quote
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
 
+from .._wire import decode
 from ..generated import types
 from . import edge
 from .client import AsyncClient
@@ -63,6 +64,29 @@ class AsyncSandboxFiles:
             files.append(file)
         return files
 
+    async def make_folder(self, path: str) -> bool:
+        """
+        Makes a folder, with those on the way to it.
+
+        :returns: whether it is new
+        """
+        return (await self._client.make_folder(sandbox_id=self._id, path=path)).created
+
+    async def move(self, path: str, to: str) -> None:
+        """Renames or moves a file or a folder, and makes the folders on the way. A file that is at the new path is replaced."""
+        await self._client.move_file(sandbox_id=self._id, path=path, to=to)
+
+    @asynccontextmanager
+    async def watch(self, path: str = ".", *, recursive: bool = False) -> AsyncIterator[AsyncIterator[types.FileChange]]:
+        """
+        Watches a folder: inside the block no change is missed. A sandbox that ends, or a connection that breaks, ends the loop over the
+        changes by an error.
+        """
+        query = urlencode({"path": path, "recursive": "true" if recursive else "false"})
+        async with aclosing(self._stream.events(f"/folders/changes?{query}")) as events:
+            await events.__anext__()
+            yield _changes_of(events)
+
     async def remove(self, path: str) -> None:
         """Deletes a file, or a folder with all that is in it. One that is not there is fine."""
         await self._client.delete_file(sandbox_id=self._id, path=path)
@@ -75,3 +99,11 @@ class AsyncSandboxFiles:
 
 def _at(path: str) -> str:
     return f"/files/content?path={quote(path, safe='')}"
+
+
+async def _changes_of(events: AsyncIterator[tuple[str, Any]]) -> AsyncIterator[types.FileChange]:
+    async for event, data in events:
+        if event == "change":
+            yield decode(types.FileChange, data)
+        if event == "end":
+            return

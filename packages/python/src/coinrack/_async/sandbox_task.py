@@ -12,7 +12,7 @@ from .stream import AsyncStream
 
 
 class AsyncSandboxTask:
-    """A task in the background: it goes on without a reader."""
+    """A command or code in the background: it goes on without a reader."""
 
     def __init__(self, client: AsyncClient, stream: AsyncStream, sandbox_id: str, task_id: str) -> None:
         self.id = task_id
@@ -27,17 +27,22 @@ class AsyncSandboxTask:
         )
 
     async def wait(
-        self, *, on_stdout: edge.OnText | None = None, on_stderr: edge.OnText | None = None
+        self,
+        *,
+        on_stdout: edge.OnText | None = None,
+        on_stderr: edge.OnText | None = None,
+        on_result: edge.OnResult | None = None,
     ) -> types.GetTaskResult:
         """
         Follows it to its end, also over connections that break.
 
+        :param on_result: told of every value that code showed, also of those before this
         :returns: how it ended, with the first MiB of each output; of what was written before, the oldest beyond 1 MiB is gone
         """
-        return decode(types.GetTaskResult, await self._end(on_stdout, on_stderr))  # type: ignore[no-any-return]
+        return decode(types.GetTaskResult, await self._end(edge.Listeners(on_stdout, on_stderr, on_result)))  # type: ignore[no-any-return]
 
-    async def _end(self, on_stdout: edge.OnText | None, on_stderr: edge.OnText | None) -> dict[str, Any]:
-        return await self._stream.task(self.id, on_stdout, on_stderr)
+    async def _end(self, listeners: edge.Listeners) -> dict[str, Any]:
+        return await self._stream.task(self.id, listeners)
 
     async def write(self, text: str, *, end: bool = False) -> None:
         """Types into it; with ``end`` its input is closed."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 
@@ -52,9 +52,15 @@ class AsyncStream:
         except httpx.TransportError as error:
             raise ConnectionError(str(response.url).split("?")[0], error) from error
 
-    async def run(
-        self, path: str, body: Mapping[str, Any], on_stdout: edge.OnText | None, on_stderr: edge.OnText | None
-    ) -> dict[str, Any]:
+    def events(self, path: str) -> AsyncGenerator[tuple[str, Any], None]:
+        """
+        The events of what is read, as long as it is.
+
+        :raises ConnectionError: when the stream broke
+        """
+        return self._events("GET", path, None)
+
+    async def run(self, path: str, body: Mapping[str, Any], listeners: edge.Listeners) -> dict[str, Any]:
         """
         Does work and follows it to its end.
 
@@ -62,17 +68,17 @@ class AsyncStream:
         :raises ConnectionError: when the stream broke: what came of the work is not known then
         """
         content = json.dumps(body).encode()
-        return await self._follow("POST", path, content, Outputs(), on_stdout, on_stderr)
+        return await self._follow("POST", path, content, Outputs(), listeners)
 
-    async def task(self, task_id: str, on_stdout: edge.OnText | None, on_stderr: edge.OnText | None) -> dict[str, Any]:
+    async def task(self, task_id: str, listeners: edge.Listeners) -> dict[str, Any]:
         """Follows a task in the background to its end, and connects again where a connection broke."""
         outputs = Outputs()
         broken = 0
         while True:
             before = dict(outputs.next)
-            path = f"/tasks/{quote(task_id, safe='')}?stdout={before['stdout']}&stderr={before['stderr']}"
+            path = f"/tasks/{quote(task_id, safe='')}?{urlencode(before)}"
             try:
-                return await self._follow("GET", path, None, outputs, on_stdout, on_stderr)
+                return await self._follow("GET", path, None, outputs, listeners)
             except ConnectionError:
                 broken = 1 if outputs.next != before else broken + 1
                 if broken >= self._client.retry.attempts:
@@ -80,14 +86,23 @@ class AsyncStream:
                 await edge.sleep(0.25 * 2**broken)
 
     async def _follow(
-        self,
-        method: str,
-        path: str,
-        content: bytes | None,
-        outputs: Outputs,
-        on_stdout: edge.OnText | None,
-        on_stderr: edge.OnText | None,
+        self, method: str, path: str, content: bytes | None, outputs: Outputs, listeners: edge.Listeners
     ) -> dict[str, Any]:
+        async with aclosing(self._events(method, path, content)) as events:
+            async for event, data in events:
+                if event == "stdout":
+                    await edge.tell(listeners.stdout, outputs.add(event, data))
+                if event == "stderr":
+                    await edge.tell(listeners.stderr, outputs.add(event, data))
+                if event == "result":
+                    await edge.tell(listeners.result, outputs.see(data))
+                if event == "end":
+                    return outputs.result(data)
+        raise RuntimeError("Events ended without one that says so")
+
+    async def _events(
+        self, method: str, path: str, content: bytes | None
+    ) -> AsyncGenerator[tuple[str, Any], None]:
         headers = {"accept": "text/event-stream"}
         if content is not None:
             headers["content-type"] = "application/json"
@@ -95,11 +110,7 @@ class AsyncStream:
             reader = EventReader()
             async for piece in self.bytes_of(response):
                 for event, data in reader.feed(piece):
-                    if event in ("stdout", "stderr"):
-                        text = outputs.add(event, data)
-                        await edge.tell(on_stdout if event == "stdout" else on_stderr, text)
                     if event == "error":
                         raise CoinrackError(0, data)
-                    if event == "end":
-                        return outputs.result(data)
+                    yield event, data
             raise ConnectionError(str(response.url).split("?")[0], "the stream ended before its end")

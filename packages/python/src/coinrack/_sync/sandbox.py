@@ -13,6 +13,7 @@ from ..generated import types
 from . import edge
 from .client import Client
 from .listing import Listing
+from .sandbox_contexts import SandboxContexts
 from .sandbox_files import SandboxFiles
 from .sandbox_task import SandboxTask
 from .stream import Stream
@@ -33,6 +34,7 @@ class Sandbox:
         """Every operation, for what has no method here."""
         self._stream = Stream(client, sandbox_id)
         self.files = SandboxFiles(client, self._stream, sandbox_id)
+        self.contexts = SandboxContexts(client, sandbox_id)
 
     @classmethod
     def create(
@@ -108,16 +110,39 @@ class Sandbox:
         timeout: float | None = None,
         on_stdout: edge.OnText | None = None,
         on_stderr: edge.OnText | None = None,
+        on_result: edge.OnResult | None = None,
     ) -> types.RunCodeResult:
         """
-        Runs code to its end. Of each output the first MiB is in the result.
+        Runs code to its end. Of each output the first MiB is in the result, and all that it showed.
 
         :param context: keeps variables from one run to the next: python, node, bash, or any new name
         :param timeout: seconds; 30 when it is left out
+        :param on_result: told of each value when it is shown
         """
         sent = _body(code=code, language=given(language), context=given(context), env=given(env), timeout=given(timeout))
-        end = self._stream.run("/run", sent, on_stdout, on_stderr)
+        end = self._stream.run("/run", sent, edge.Listeners(on_stdout, on_stderr, on_result))
         return decode(types.RunCodeResult, end)  # type: ignore[no-any-return]
+
+    def start_code(
+        self,
+        code: str,
+        *,
+        language: types.CodeLanguage | None = None,
+        context: str | None = None,
+        env: dict[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> SandboxTask:
+        """Begins code in the background. What it shows is told by ``wait`` of the task."""
+        begun = self.client.run_code(
+            sandbox_id=self.id,
+            code=code,
+            language=language,
+            context=context,
+            env=env,
+            timeout=timeout,
+            background=True,
+        )
+        return self.task(begun.task_id or "")
 
     def exec(
         self,
@@ -150,7 +175,7 @@ class Sandbox:
                 input=given(stdin),
                 timeout=given(timeout),
             )
-            end = self._stream.run("/exec", sent, on_stdout, on_stderr)
+            end = self._stream.run("/exec", sent, edge.Listeners(on_stdout, on_stderr))
             return decode(types.ExecCommandResult, end)  # type: ignore[no-any-return]
         task = self.start(command, cwd=cwd, env=env, user=user, timeout=timeout, terminal=terminal)
         try:
@@ -158,7 +183,7 @@ class Sandbox:
                 on_start(task)
             if stdin is not None:
                 task.write(stdin, end=True)
-            end = task._end(on_stdout, on_stderr)
+            end = task._end(edge.Listeners(on_stdout, on_stderr))
         except BaseException:
             task.kill()
             raise
@@ -201,12 +226,21 @@ class Sandbox:
         """Gives a port a URL."""
         return self.client.expose_port(sandbox_id=self.id, port=port, access=access)
 
+    def expose_all(
+        self, access: Literal["public", "token", "none"] = "public"
+    ) -> types.ExposeAllPortsResult:
+        """
+        Gives every port a URL, also those that nothing listens on yet, or takes them away again. ``{port}`` stands in ``url``
+        for the port.
+        """
+        return self.client.expose_all_ports(sandbox_id=self.id, access=access)
+
     def unexpose(self, port: int) -> None:
         """Takes the URL of a port away, and cuts its connections."""
         self.client.unexpose_port(sandbox_id=self.id, port=port)
 
     def ports(self) -> Listing[types.ExposedPort]:
-        """The ports that have a URL."""
+        """The ports that have a URL of their own."""
         return self.client.list_exposed_ports(sandbox_id=self.id)
 
     def set_timeout(self, seconds: int) -> types.Sandbox:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Iterable
-from contextlib import contextmanager
-from typing import Literal
-from urllib.parse import quote
+from contextlib import closing, contextmanager
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
 
+from .._wire import decode
 from ..generated import types
 from . import edge
 from .client import Client
@@ -64,6 +65,29 @@ class SandboxFiles:
             files.append(file)
         return files
 
+    def make_folder(self, path: str) -> bool:
+        """
+        Makes a folder, with those on the way to it.
+
+        :returns: whether it is new
+        """
+        return (self._client.make_folder(sandbox_id=self._id, path=path)).created
+
+    def move(self, path: str, to: str) -> None:
+        """Renames or moves a file or a folder, and makes the folders on the way. A file that is at the new path is replaced."""
+        self._client.move_file(sandbox_id=self._id, path=path, to=to)
+
+    @contextmanager
+    def watch(self, path: str = ".", *, recursive: bool = False) -> Iterator[Iterator[types.FileChange]]:
+        """
+        Watches a folder: inside the block no change is missed. A sandbox that ends, or a connection that breaks, ends the loop over the
+        changes by an error.
+        """
+        query = urlencode({"path": path, "recursive": "true" if recursive else "false"})
+        with closing(self._stream.events(f"/folders/changes?{query}")) as events:
+            next(events)
+            yield _changes_of(events)
+
     def remove(self, path: str) -> None:
         """Deletes a file, or a folder with all that is in it. One that is not there is fine."""
         self._client.delete_file(sandbox_id=self._id, path=path)
@@ -76,3 +100,11 @@ class SandboxFiles:
 
 def _at(path: str) -> str:
     return f"/files/content?path={quote(path, safe='')}"
+
+
+def _changes_of(events: Iterator[tuple[str, Any]]) -> Iterator[types.FileChange]:
+    for event, data in events:
+        if event == "change":
+            yield decode(types.FileChange, data)
+        if event == "end":
+            return

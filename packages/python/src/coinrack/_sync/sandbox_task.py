@@ -13,7 +13,7 @@ from .stream import Stream
 
 
 class SandboxTask:
-    """A task in the background: it goes on without a reader."""
+    """A command or code in the background: it goes on without a reader."""
 
     def __init__(self, client: Client, stream: Stream, sandbox_id: str, task_id: str) -> None:
         self.id = task_id
@@ -28,17 +28,22 @@ class SandboxTask:
         )
 
     def wait(
-        self, *, on_stdout: edge.OnText | None = None, on_stderr: edge.OnText | None = None
+        self,
+        *,
+        on_stdout: edge.OnText | None = None,
+        on_stderr: edge.OnText | None = None,
+        on_result: edge.OnResult | None = None,
     ) -> types.GetTaskResult:
         """
         Follows it to its end, also over connections that break.
 
+        :param on_result: told of every value that code showed, also of those before this
         :returns: how it ended, with the first MiB of each output; of what was written before, the oldest beyond 1 MiB is gone
         """
-        return decode(types.GetTaskResult, self._end(on_stdout, on_stderr))  # type: ignore[no-any-return]
+        return decode(types.GetTaskResult, self._end(edge.Listeners(on_stdout, on_stderr, on_result)))  # type: ignore[no-any-return]
 
-    def _end(self, on_stdout: edge.OnText | None, on_stderr: edge.OnText | None) -> dict[str, Any]:
-        return self._stream.task(self.id, on_stdout, on_stderr)
+    def _end(self, listeners: edge.Listeners) -> dict[str, Any]:
+        return self._stream.task(self.id, listeners)
 
     def write(self, text: str, *, end: bool = False) -> None:
         """Types into it; with ``end`` its input is closed."""

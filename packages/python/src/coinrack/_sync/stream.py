@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 
@@ -53,9 +53,15 @@ class Stream:
         except httpx.TransportError as error:
             raise ConnectionError(str(response.url).split("?")[0], error) from error
 
-    def run(
-        self, path: str, body: Mapping[str, Any], on_stdout: edge.OnText | None, on_stderr: edge.OnText | None
-    ) -> dict[str, Any]:
+    def events(self, path: str) -> Generator[tuple[str, Any], None, None]:
+        """
+        The events of what is read, as long as it is.
+
+        :raises ConnectionError: when the stream broke
+        """
+        return self._events("GET", path, None)
+
+    def run(self, path: str, body: Mapping[str, Any], listeners: edge.Listeners) -> dict[str, Any]:
         """
         Does work and follows it to its end.
 
@@ -63,17 +69,17 @@ class Stream:
         :raises ConnectionError: when the stream broke: what came of the work is not known then
         """
         content = json.dumps(body).encode()
-        return self._follow("POST", path, content, Outputs(), on_stdout, on_stderr)
+        return self._follow("POST", path, content, Outputs(), listeners)
 
-    def task(self, task_id: str, on_stdout: edge.OnText | None, on_stderr: edge.OnText | None) -> dict[str, Any]:
+    def task(self, task_id: str, listeners: edge.Listeners) -> dict[str, Any]:
         """Follows a task in the background to its end, and connects again where a connection broke."""
         outputs = Outputs()
         broken = 0
         while True:
             before = dict(outputs.next)
-            path = f"/tasks/{quote(task_id, safe='')}?stdout={before['stdout']}&stderr={before['stderr']}"
+            path = f"/tasks/{quote(task_id, safe='')}?{urlencode(before)}"
             try:
-                return self._follow("GET", path, None, outputs, on_stdout, on_stderr)
+                return self._follow("GET", path, None, outputs, listeners)
             except ConnectionError:
                 broken = 1 if outputs.next != before else broken + 1
                 if broken >= self._client.retry.attempts:
@@ -81,14 +87,23 @@ class Stream:
                 edge.sleep(0.25 * 2**broken)
 
     def _follow(
-        self,
-        method: str,
-        path: str,
-        content: bytes | None,
-        outputs: Outputs,
-        on_stdout: edge.OnText | None,
-        on_stderr: edge.OnText | None,
+        self, method: str, path: str, content: bytes | None, outputs: Outputs, listeners: edge.Listeners
     ) -> dict[str, Any]:
+        with closing(self._events(method, path, content)) as events:
+            for event, data in events:
+                if event == "stdout":
+                    edge.tell(listeners.stdout, outputs.add(event, data))
+                if event == "stderr":
+                    edge.tell(listeners.stderr, outputs.add(event, data))
+                if event == "result":
+                    edge.tell(listeners.result, outputs.see(data))
+                if event == "end":
+                    return outputs.result(data)
+        raise RuntimeError("Events ended without one that says so")
+
+    def _events(
+        self, method: str, path: str, content: bytes | None
+    ) -> Generator[tuple[str, Any], None, None]:
         headers = {"accept": "text/event-stream"}
         if content is not None:
             headers["content-type"] = "application/json"
@@ -96,11 +111,7 @@ class Stream:
             reader = EventReader()
             for piece in self.bytes_of(response):
                 for event, data in reader.feed(piece):
-                    if event in ("stdout", "stderr"):
-                        text = outputs.add(event, data)
-                        edge.tell(on_stdout if event == "stdout" else on_stderr, text)
                     if event == "error":
                         raise CoinrackError(0, data)
-                    if event == "end":
-                        return outputs.result(data)
+                    yield event, data
             raise ConnectionError(str(response.url).split("?")[0], "the stream ended before its end")

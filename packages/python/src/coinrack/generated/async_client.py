@@ -633,7 +633,7 @@ class AsyncOperations(AsyncCaller):
         return await self._call(operations.RUN_PROGRAM, {"code": code, "budget": given(budget), "timeout": given(timeout)}, idempotency_key)
 
     async def run_code(self, *, sandbox_id: str, code: str, language: types.CodeLanguage | None = None, context: str | None = None, env: dict[str, str] | None = None, timeout: float | None = None, background: bool | None = None, max_output: int | None = None, idempotency_key: str | None = None) -> types.RunCodeResult:
-        """Runs code in a sandbox and answers when it has ended, with its outputs and the values that it showed. A context (python, node, bash, or any new name) keeps variables from one run to the next. With background it answers a task_id at once. By REST with Accept: text/event-stream the outputs are streamed.
+        """Runs code in a sandbox and answers when it has ended, with its outputs and the values that it showed. A context (python, node, bash, or any new name) keeps variables from one run to the next. With background it answers a task_id at once. By REST with Accept: text/event-stream the outputs are streamed, and each value as an event result when it is shown.
 
         :param sandbox_id: Identifier: sbx...
         :param timeout: Seconds; default 30, at most 50 unless streamed or in background
@@ -689,15 +689,16 @@ class AsyncOperations(AsyncCaller):
         """
         return self._list(operations.LIST_TASKS, {"sandbox_id": sandbox_id, "limit": given(limit), "cursor": given(cursor)})
 
-    async def get_task(self, *, sandbox_id: str, task_id: str, stdout: int | None = None, stderr: int | None = None, timeout: int | None = None, max_output: int | None = None) -> types.GetTaskResult:
-        """Reads what a background task of a sandbox wrote, from the given offsets on. Send the "next" of an answer as the offsets of the next call and nothing is lost, except the oldest beyond 1 MiB of each output. It waits up to timeout seconds for more, or for the end of the task. By REST with Accept: text/event-stream it is streamed to its end.
+    async def get_task(self, *, sandbox_id: str, task_id: str, stdout: int | None = None, stderr: int | None = None, results: int | None = None, timeout: int | None = None, max_output: int | None = None) -> types.GetTaskResult:
+        """Reads what a background task of a sandbox wrote, from the given offsets on. Send the "next" of an answer as the offsets of the next call and nothing is lost, except the oldest beyond 1 MiB of each output. It waits up to timeout seconds for more, or for the end of the task. By REST with Accept: text/event-stream it is streamed to its end, with each value that code showed.
 
         :param sandbox_id: Identifier: sbx...
         :param stdout: Offset in bytes
         :param stderr: Offset in bytes
+        :param results: In a stream: how many results were read before
         :param max_output: Bytes of output to answer; as a tool 31000
         """
-        return await self._call(operations.GET_TASK, {"sandbox_id": sandbox_id, "task_id": task_id, "stdout": given(stdout), "stderr": given(stderr), "timeout": given(timeout), "max_output": given(max_output)})
+        return await self._call(operations.GET_TASK, {"sandbox_id": sandbox_id, "task_id": task_id, "stdout": given(stdout), "stderr": given(stderr), "results": given(results), "timeout": given(timeout), "max_output": given(max_output)})
 
     async def kill_task(self, *, sandbox_id: str, task_id: str, signal: types.TaskSignal | None = None, idempotency_key: str | None = None) -> types.KillTaskResult:
         """Sends a signal to a background task of a sandbox and to all that it started. SIGINT stops code in a context without losing the context.
@@ -757,7 +758,7 @@ class AsyncOperations(AsyncCaller):
         return await self._call(operations.MOVE_FILE, {"sandbox_id": sandbox_id, "path": path, "to": to}, idempotency_key)
 
     async def watch_folder(self, *, sandbox_id: str, path: str | None = None, recursive: bool | None = None, timeout: int | None = None) -> types.WatchFolderResult:
-        """Shows what changes in a folder of a sandbox from the call on: it answers with the first changes, or with none after timeout seconds. By REST with Accept: text/event-stream each change is streamed until the caller hangs up.
+        """Shows what changes in a folder of a sandbox from the call on: it answers with the first changes, or with none after timeout seconds. By REST with Accept: text/event-stream the event watching says from when on, and each change is streamed until the caller hangs up.
 
         :param sandbox_id: Identifier: sbx...
         :param path: Absolute, or relative to /home/user

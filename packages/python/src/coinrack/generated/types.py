@@ -1712,7 +1712,7 @@ WatchFolderResultChangeType = Literal["created", "written", "removed", "renamed"
 
 
 @dataclass(frozen=True, kw_only=True)
-class WatchFolderResultChange:
+class FileChange:
     type: WatchFolderResultChangeType
     """overflow: there were too many to tell"""
     path: str
@@ -1721,7 +1721,7 @@ class WatchFolderResultChange:
 
 @dataclass(frozen=True, kw_only=True)
 class WatchFolderResult:
-    changes: list[WatchFolderResultChange]
+    changes: list[FileChange]
 
 
 @dataclass(frozen=True, kw_only=True)

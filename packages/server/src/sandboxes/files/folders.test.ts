@@ -72,6 +72,7 @@ describe('watch_folder', () => {
     once(asked, 'response').then(([answer]) => answer.on('data', (text: Buffer) => (heard += text)))
     for (let number = 0; !/event: change[\s\S]*event: change/.test(heard); number++)
       await write(`watched/more-${number}`)
+    expect(heard).toMatch(/^event: watching\ndata: {"path":"watched"}\n/)
     expect(heard).toMatch(/data: {"type":"\w+","path":"more-\d+/)
     asked.destroy()
   })

@@ -1,4 +1,5 @@
 import type { FileEvent } from '@coinrack/compute/ports/sandbox-channel.ts'
+import { SandboxError } from '@coinrack/compute/ports/sandbox-runtime.ts'
 import type { Handler } from '../../dispatch/handler.ts'
 import { askSandbox } from '../tasks/ask-sandbox.ts'
 
@@ -14,7 +15,9 @@ export const watchFolder: Handler<'watchFolder'> = async ({ input, resource, ser
   const changes: FileEvent[] = []
   try {
     await askSandbox(services, id, resource, async ({ files }) => {
-      for await (const change of await files.watch(id, path, { recursive, signal })) {
+      const watched = await files.watch(id, path, { recursive, signal })
+      if (stream && !(await stream.emit('watching', { path }))) return
+      for await (const change of watched) {
         if (stream) {
           if (!(await stream.emit('change', { ...change }))) return
           continue
@@ -22,6 +25,8 @@ export const watchFolder: Handler<'watchFolder'> = async ({ input, resource, ser
         if (changes.length === 0) timers.push(stopIn(TOGETHER_MS))
         changes.push(change)
       }
+      if (stream && !signal.aborted)
+        throw new SandboxError('guest_failed', `The sandbox ended or was paused while ${path} was watched`)
     })
   } finally {
     for (const timer of timers) clearTimeout(timer)

@@ -1,30 +1,49 @@
-import type { SandboxChannel, TaskOffsets, TaskOutput } from '@coinrack/compute/ports/sandbox-channel.ts'
-import type { Handler } from '../../dispatch/handler.ts'
+import type { CodeResult, SandboxChannel, TaskOutput } from '@coinrack/compute/ports/sandbox-channel.ts'
+import type { Handler, OutputStream } from '../../dispatch/handler.ts'
 import { fitOutputs, outputLimit } from '../../platform/fit-output.ts'
 import { textOf, wholeBytes } from '../../platform/text-bytes.ts'
 import { askSandbox } from './ask-sandbox.ts'
 import { besideResults, fitResults, keepIn, orNone } from './fit-answer.ts'
+import { shownResult } from './task-output.ts'
 
 const LONGEST_MS = 46_000
 const WAIT_MS = 5_000
 
 export const getTask: Handler<'getTask'> = async ({ input, resource, services, stream, asTool }) => {
-  const { sandbox_id: id, task_id: taskId, stdout, stderr, timeout, max_output } = input
+  const { sandbox_id: id, task_id: taskId, stdout, stderr, results, timeout, max_output } = input
   return askSandbox(services, id, resource, async (channel) => {
     const most = stream ? undefined : outputLimit(asTool, max_output)
-    const read = async (from: TaskOffsets, waitMs: number) =>
-      shown(channel, { id, taskId }, await channel.tasks.read(id, taskId, from, { waitMs }), most)
-    if (!stream) return read({ stdout, stderr }, Math.min(timeout * 1000, LONGEST_MS))
-    for (let from = { stdout, stderr }; ; ) {
-      const output = await read(from, WAIT_MS)
-      from = output.next
+    const show = (read: TaskOutput) => shown(channel, { id, taskId }, read, most)
+    if (!stream) {
+      const waitMs = Math.min(timeout * 1000, LONGEST_MS)
+      return show(await channel.tasks.read(id, taskId, { stdout, stderr }, { waitMs }))
+    }
+    for (let from = { stdout, stderr, results }; ; ) {
+      const read = await channel.tasks.read(id, taskId, from, { waitMs: WAIT_MS })
+      const output = await show(read)
+      const told = { ...output.next, results: from.results }
       const isHeard =
-        (output.stdout === '' || (await stream.emit('stdout', { text: output.stdout, next: from }))) &&
-        (output.stderr === '' || (await stream.emit('stderr', { text: output.stderr, next: from })))
+        (output.stdout === '' || (await stream.emit('stdout', { text: output.stdout, next: told }))) &&
+        (output.stderr === '' || (await stream.emit('stderr', { text: output.stderr, next: told }))) &&
+        (await tellResults(stream, read.results ?? [], told))
+      from = { ...output.next, results: read.next.results ?? from.results }
       // A caller that hangs up leaves the task running.
       if (!output.running || !isHeard || stream.gone.aborted) return { ...output, stdout: '', stderr: '' }
     }
   })
+}
+
+/** Each with where to read on after it. @returns whether the stream takes more */
+async function tellResults(
+  { emit }: OutputStream,
+  made: CodeResult[],
+  from: { stdout: number; stderr: number; results: number },
+): Promise<boolean> {
+  for (const [index, result] of made.entries()) {
+    const next = { ...from, results: from.results + index + 1 }
+    if (!(await emit('result', { ...shownResult(result), next }))) return false
+  }
+  return true
 }
 
 /** Whole characters alone, and as much as fits: the rest comes with the next read. */

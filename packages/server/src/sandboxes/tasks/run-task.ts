@@ -8,6 +8,7 @@ import {
 } from '@coinrack/compute/ports/sandbox-channel.ts'
 import type { Call, OutputStream } from '../../dispatch/handler.ts'
 import { OperationError } from '../../platform/errors.ts'
+import { shownResult } from './task-output.ts'
 
 /** Nothing answers later than 50 s: the last ones are for ending the task and fetching what it wrote. */
 const LONGEST_MS = 46_000
@@ -38,7 +39,7 @@ export interface Done {
 }
 
 /**
- * Runs a task to its end, telling the stream what it writes as fast as that takes it; or begins it in the background.
+ * Runs a task to its end, telling the stream what it writes and shows as fast as that takes it; or begins it in the background.
  * A caller that hangs up ends its task, as no other caller can read it.
  */
 export async function runTask(
@@ -67,12 +68,15 @@ export async function runTask(
   const whole = { ...request, timeoutMs, overflow: 'wait' as const }
   const latest = performance.now() + timeoutMs + LATE_MS
   let first: Promise<TaskOutput>
-  if (input === undefined) first = tasks.run(id, taskId, whole, how)
-  else {
+  if (input !== undefined) {
     await tasks.start(id, taskId, { ...whole, stdin: true })
     typeIn(tasks, id, taskId, input)
     first = tasks.read(id, taskId, { stdout: 0, stderr: 0 }, how)
-  }
+  } else if (stream && 'code' in request.run) {
+    // `run` reads outputs alone: a result without one would wait for the next.
+    await tasks.start(id, taskId, whole)
+    first = tasks.read(id, taskId, { stdout: 0, stderr: 0, results: 0 }, how)
+  } else first = tasks.run(id, taskId, whole, how)
   try {
     return await follow(first, (from) => tasks.read(id, taskId, from, how), latest, { stream, gone })
   } finally {
@@ -136,12 +140,20 @@ async function follow(
     }
     const isHeard =
       (await outputs.stdout.add(read.stdout, read.end !== undefined)) &&
-      (await outputs.stderr.add(read.stderr, read.end !== undefined))
+      (await outputs.stderr.add(read.stderr, read.end !== undefined)) &&
+      (await tellResults(stream, read.results))
     if (read.end) return view(read.end)
     // Or the guest does not end what it should have.
     if (!isHeard || performance.now() > latest) return view({})
     reading = readOn(read.next)
   }
+}
+
+/** @returns whether the stream takes more */
+async function tellResults(stream: OutputStream | undefined, results: TaskOutput['results'] = []) {
+  for (const result of results)
+    if (stream && !(await stream.emit('result', shownResult(result)))) return false
+  return true
 }
 
 /** Keeps the beginning of an output, or hands all of it on. */
