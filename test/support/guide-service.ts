@@ -17,7 +17,7 @@ export async function startGuideService() {
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
   const env = { COINRACK_PUBLIC_URL: origin }
-  const service = await startTestService({ chains, demo: demo.demo, env })
+  const service = await startTestService({ chains, demo: demo.demo, env, features: ['guestCommands'] })
   await service.app.listen({ host: '127.0.0.1', port })
   const endPayments = runPayments(service.services)
   const endReconciling = keepReconciling(service, 100)
