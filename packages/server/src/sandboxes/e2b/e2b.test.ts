@@ -217,7 +217,7 @@ describe('sandboxes', () => {
 
   test('error: what is not served says so', async () => {
     expect((await send('GET', '/volumes')).body).toMatchObject({ code: 404 })
-    expect((await send('POST', '/v3/templates', { body: {} })).body).toMatchObject({ code: 501 })
+    expect((await send('POST', '/templates/tags', { body: {} })).body).toMatchObject({ code: 501 })
     const malformed = await send('POST', '/sandboxes', {
       headers: { 'content-type': 'application/json' },
       body: Buffer.from('{'),
