@@ -1,4 +1,5 @@
 import { Absent, type Behind, interpreterSteps, LeftOut, type Step, sandboxSteps } from './steps.ts'
+import { templateSteps } from './template-steps.ts'
 
 /*
  * Plays the steps of a package of E2B in a process of its own, which knows nothing but the E2B_* variables: one JSON in a
@@ -13,7 +14,7 @@ const behind = JSON.parse(behindText!) as Behind
 const loaded = await import(name!)
 const steps: Step[] = name!.includes('code-interpreter')
   ? interpreterSteps(loaded, behind)
-  : sandboxSteps(loaded, behind)
+  : [...sandboxSteps(loaded, behind), ...templateSteps(loaded, behind)]
 
 for (const [method, run] of steps.filter(([method]) => method.startsWith(only))) {
   const begun = performance.now()

@@ -24,8 +24,18 @@ export class Absent extends Error {}
 /** A step that needs what is not behind the package. */
 export class LeftOut extends Error {}
 
-const has = (object: object, ...names: string[]) => {
+export const has = (object: object, ...names: string[]) => {
   for (const name of names) if (!(name in object)) throw new Absent(name)
+}
+
+/** The error with which something is refused. */
+export async function rejects(work: Promise<unknown>): Promise<Error> {
+  const error = await work.then(
+    () => undefined,
+    (error: Error) => error,
+  )
+  assert.ok(error, 'It should be refused')
+  return error
 }
 
 export function sandboxSteps({ Sandbox, CommandExitError, NotFoundError }: E2b, behind: Behind): Step[] {
@@ -35,15 +45,6 @@ export function sandboxSteps({ Sandbox, CommandExitError, NotFoundError }: E2b, 
   const needsReal = () => {
     if (!behind.isReal) throw new LeftOut()
   }
-  const rejects = async (work: Promise<unknown>) => {
-    const error = await work.then(
-      () => undefined,
-      (error: Error) => error,
-    )
-    assert.ok(error, 'It should be refused')
-    return error
-  }
-
   return [
     [
       'Sandbox.create',
