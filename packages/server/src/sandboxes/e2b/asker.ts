@@ -71,6 +71,8 @@ function createAsker({ services, dispatch, callerOf }: ControlWorld, request: As
   }
 
   const asker = {
+    /** Aborted when the client hangs up. */
+    gone: gone.signal,
     /** @throws Refused */
     async ask(name: OperationName, input: Record<string, unknown>, resourceId?: unknown) {
       const { status, body, headers: said } = await call(name, input, resourceId ?? input.sandbox_id)

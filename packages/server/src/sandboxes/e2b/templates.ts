@@ -2,10 +2,11 @@ import { sandboxTariffs, type TariffName, tariffNames } from '@coinrack/contract
 import type { SandboxTemplate } from '@coinrack/contract/sandbox-templates.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { readUntil } from '../../database/changes.ts'
 import { OperationError } from '../../platform/errors.ts'
 import type { Services } from '../../platform/services.ts'
 import { isApi, TEMPLATE_UPLOADS } from '../../transport/preview-address.ts'
-import { buildAt, countBuilds, type LogLine, logAfter } from '../templates/build-store.ts'
+import { buildAt, buildById, countBuilds, type LogLine, logAfter } from '../templates/build-store.ts'
 import { clearUploads, uploadsOf } from '../templates/context-store.ts'
 import { templateById } from '../templates/template-store.ts'
 import { type Asker, type ControlWorld, createServe, read } from './asker.ts'
@@ -21,6 +22,8 @@ type WireTemplate = z.input<typeof SandboxTemplate>
 const MOST_LISTED = 100
 /** The most lines of the log in one answer. */
 const MOST_LINES = 100
+/** How long the answer about a build waits while it says nothing. */
+const QUIET_S = 5
 /** A user and a folder of the service's templates, in which E2B's builds begin. */
 const PLAIN = { user: 'user', workdir: '/home/user' }
 /** Until its steps are known. */
@@ -104,12 +107,24 @@ export function registerTemplates(scope: FastifyInstance, world: ControlWorld): 
     const { id } = request.params
     const { place } = readBuildId(request)
     await templateOf(asker, id)
-    const build = await buildAt(db, id, place)
     const said = { templateID: id, buildID: buildIdOf(request), logs: [] }
-    if (!build) return { ...said, status: 'waiting', logEntries: [] }
     // Lines are numbered from 1 on, so the number of those that were read is that of the last one.
     const after = Math.max(0, Math.trunc(Number(request.query.logsOffset ?? 0)) || 0)
-    const lines = await logAfter(db, build.id, after, MOST_LINES)
+    const begun = await buildAt(db, id, place)
+    if (!begun) return { ...said, status: 'waiting', logEntries: [] }
+    // Clients ask five times a second, and each time counts for the rate of their account.
+    const { build, lines } = await readUntil(
+      services.changes,
+      begun.id,
+      QUIET_S,
+      async () => {
+        // Its end is read first: what was written before it is in the lines then.
+        const now = await buildById(db, begun.id)
+        return { build: now, lines: await logAfter(db, begun.id, after, MOST_LINES) }
+      },
+      (read) => read.build.status !== 'running' || read.lines.length > 0,
+      asker.gone,
+    )
     const { dockerfile } = await templateById(db, id)
     return {
       ...said,
