@@ -320,6 +320,7 @@ describe('names', () => {
   test.each([
     [`api.${DOMAIN}`, '/v2/sandboxes?limit=1', '/e2b/v2/sandboxes?limit=1'],
     [`API.${DOMAIN}:8443`, '/healthz', '/e2b/healthz'],
+    [`api.${DOMAIN}`, '/template-uploads/tpl_1?folder=a', '/template-uploads/tpl_1?folder=a'],
     [`49983-sbx${'0'.repeat(26)}.${DOMAIN}`, '/files?path=a', '/e2b/files?path=a'],
     [`49999-sbx${'0'.repeat(26)}.${DOMAIN}`, '/execute', '/e2b/execute'],
     [`8000-sbx${'0'.repeat(26)}.${DOMAIN}`, '/x', `/preview/sbx${'0'.repeat(26)}/8000/x`],

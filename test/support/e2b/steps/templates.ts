@@ -2,21 +2,16 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Behind, has, LeftOut, rejects, type Step } from './steps.ts'
+import { type Behind, type E2b, has, needsReal, rejects, type Step } from './step.ts'
 
 /*
  * What is asked of the builder of templates in E2B's packages.
  */
 
-type E2b = typeof import('e2b')
-
 export function templateSteps({ Sandbox, Template, BuildError, waitForURL }: E2b, behind: Behind): Step[] {
   const name = `steps-${process.pid}`
   let folder: string
   let built: { templateId: string; buildId: string }
-  const needsReal = () => {
-    if (!behind.isReal) throw new LeftOut()
-  }
   const inSandbox = async (template: string, command: string, cwd?: string) => {
     const sandbox = await Sandbox.create(template, { timeoutMs: 60_000 })
     try {
@@ -94,7 +89,7 @@ export function templateSteps({ Sandbox, Template, BuildError, waitForURL }: E2b
     [
       'Template.build, by users and with a program',
       async () => {
-        needsReal()
+        needsReal(behind)
         const template = Template()
           .fromTemplate(name)
           .runCmd('id -un > by-user; stat -c %U . data bin/say.sh')
@@ -122,7 +117,7 @@ export function templateSteps({ Sandbox, Template, BuildError, waitForURL }: E2b
     [
       'Template.build, of a Dockerfile',
       async () => {
-        needsReal()
+        needsReal(behind)
         const template = Template({ fileContextPath: folder }).fromDockerfile(
           'FROM e2bdev/code-interpreter:latest\nENV NAME=docker\nRUN python3 -c "print(6 * 7)" > /answer\nCOPY say.sh /opt/',
         )
