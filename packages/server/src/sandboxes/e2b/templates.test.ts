@@ -230,4 +230,16 @@ describe('templates', () => {
     const begun = await send('POST', `/v2/templates/${body.templateID}/builds/1`, { steps: [] }, poor)
     expect(begun).toMatchObject({ status: 402, body: { message: expect.stringContaining('Top up') } })
   })
+
+  test.each([
+    ['over its budget', { budget: { total: '0.000001' } }, /budget/],
+    ['above its limit', { budget: { approve_above: { per_call: '0.000001' } } }, /approves it at https?:/],
+  ])('error: a key %s begins no build, and says why', async (name, limits, message) => {
+    const { body: made } = await buyer.post('/tokens', { format: 'e2b', ...limits })
+    const { body } = await send('POST', '/v3/templates', { name: name.replaceAll(' ', '-') }, made.token)
+    const path = `/templates/${body.templateID}/builds/${body.buildID}`
+    const begun = await send('POST', `/v2${path}`, { steps: [] }, made.token)
+    expect(begun).toMatchObject({ status: 403, body: { message: expect.stringMatching(message) } })
+    expect((await send('GET', `${path}/status`)).body.status).toBe('waiting')
+  })
 })
