@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -13,6 +14,8 @@ vi.setConfig({ testTimeout: 240_000 })
 
 let service: TestService
 let domain: Domain
+let building: Promise<void>
+let stopped = false
 let byUrl: Record<string, string>
 let byDomain: Record<string, string>
 
@@ -29,8 +32,13 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${port}/e2b`
   byUrl = { E2B_API_KEY: body.token, E2B_API_URL: url, E2B_SANDBOX_URL: url }
   byDomain = { E2B_API_KEY: body.token, ...domain.env }
+  building = (async () => {
+    for (; !stopped; await sleep(100)) await service.buildTemplates()
+  })()
 })
 afterAll(async () => {
+  stopped = true
+  await building
   await service.close()
   await domain.close()
 })

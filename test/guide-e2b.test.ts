@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '@coinrack/host/free-port.ts'
 import { runCommand } from '@coinrack/host/run-command.ts'
 import { startTestService, type TestService } from '@coinrack/server/process/testing.ts'
@@ -15,6 +16,8 @@ import { root } from './support/sources.ts'
 
 let service: TestService
 let folder: string
+let building: Promise<void>
+let stopped = false
 let env: Record<string, string>
 const guide = await readFile(join(root, 'docs/guide-e2b.md'), 'utf8')
 const blocks = (language: string) =>
@@ -25,6 +28,9 @@ beforeAll(async () => {
   const origin = `http://127.0.0.1:${port}`
   service = await startTestService({ env: { COINRACK_PUBLIC_URL: origin } })
   await service.app.listen({ host: '127.0.0.1', port })
+  building = (async () => {
+    for (; !stopped; await sleep(100)) await service.buildTemplates()
+  })()
   const { token } = await service.customer(1_000_000n)
   folder = await mkdtemp(join(tmpdir(), 'coinrack-guide-'))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -36,6 +42,8 @@ beforeAll(async () => {
   env = Object.fromEntries(set.map((line) => line.split(/=(.*)/s).slice(0, 2)))
 })
 afterAll(async () => {
+  stopped = true
+  await building
   await service.close()
   await rm(folder, { recursive: true, force: true })
 })

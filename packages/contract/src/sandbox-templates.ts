@@ -259,6 +259,8 @@ export const sandboxTemplates = {
       template_id: TemplateId,
       dockerfile: Dockerfile.optional().describe('Default: as before'),
       args: Environment.optional().describe('Default: as before'),
+      ready: NoNul.min(1).max(4096).nullable().optional().describe('Default: as before; null: none'),
+      tariff: z.enum(tariffNames).optional().describe('Default: as before'),
       fresh: z.boolean().default(false).describe('Without the cache'),
     }),
     output: z.object({ template: SandboxTemplate }),

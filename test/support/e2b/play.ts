@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { root } from '../sources.ts'
-import type { Behind } from './steps.ts'
+import type { Behind } from './steps/step.ts'
 
 /** What became of a step. */
 export interface Played {

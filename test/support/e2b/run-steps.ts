@@ -1,4 +1,7 @@
-import { Absent, type Behind, interpreterSteps, LeftOut, type Step, sandboxSteps } from './steps.ts'
+import { interpreterSteps } from './steps/interpreter.ts'
+import { sandboxSteps } from './steps/sandboxes.ts'
+import { Absent, type Behind, LeftOut, type Step } from './steps/step.ts'
+import { templateSteps } from './steps/templates.ts'
 
 /*
  * Plays the steps of a package of E2B in a process of its own, which knows nothing but the E2B_* variables: one JSON in a
@@ -13,7 +16,7 @@ const behind = JSON.parse(behindText!) as Behind
 const loaded = await import(name!)
 const steps: Step[] = name!.includes('code-interpreter')
   ? interpreterSteps(loaded, behind)
-  : sandboxSteps(loaded, behind)
+  : [...sandboxSteps(loaded, behind), ...templateSteps(loaded, behind)]
 
 for (const [method, run] of steps.filter(([method]) => method.startsWith(only))) {
   const begun = performance.now()

@@ -4,6 +4,8 @@ import type { Config } from '../config/config.ts'
 const PREFIX = '/preview/'
 /** Where E2B's clients are served: what they ask of the service, and of sandboxes. */
 export const E2B_PATH = '/e2b'
+/** Where the files of templates are sent to, by signed links: also below the name that E2B's clients ask. */
+export const TEMPLATE_UPLOADS = '/template-uploads'
 /** The ports that E2B's clients ask of a sandbox, which the service answers itself: for its system, and for its code. */
 export const E2B_PORTS: readonly number[] = [49983, 49999]
 const NAME = /^(\d{1,5})-(sbx[0-9a-z]{26})$/
@@ -29,7 +31,8 @@ export function previewPath(
   { headers, url = '/' }: Pick<IncomingMessage, 'headers' | 'url'>,
 ): string | undefined {
   const path = url.startsWith('/') ? url : '/'
-  if (isApi(sandboxDomain, headers.host)) return E2B_PATH + path
+  if (isApi(sandboxDomain, headers.host))
+    return path.startsWith(`${TEMPLATE_UPLOADS}/`) ? path : E2B_PATH + path
   const name = nameOf(sandboxDomain, headers.host)
   if (!name) return undefined
   return E2B_PORTS.includes(name.port) ? E2B_PATH + path : `${PREFIX}${name.sandboxId}/${name.port}${path}`
@@ -55,7 +58,8 @@ export function previewAddress(
 
 const bare = (host = '') => host.toLowerCase().replace(/:\d+$/, '')
 
-const isApi = (domain: string | undefined, host: string | undefined) =>
+/** Whether a host is the name at which E2B's clients ask the service. */
+export const isApi = (domain: string | undefined, host: string | undefined) =>
   domain !== undefined && bare(host) === `api.${domain}`
 
 /** The sandbox and the port that a host name of the domain names; undefined of any other. */

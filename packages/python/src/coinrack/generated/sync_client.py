@@ -854,15 +854,17 @@ class Operations(Caller):
         """
         return self._call(operations.GET_SANDBOX_TEMPLATE_LOG, {"template_id": template_id, "after": given(after), "timeout": given(timeout)})
 
-    def build_sandbox_template(self, *, template_id: str, dockerfile: str | None = None, args: dict[str, str] | None = None, fresh: bool | None = None, idempotency_key: str | None = None) -> types.CreateSandboxTemplateResult:
+    def build_sandbox_template(self, *, template_id: str, dockerfile: str | None = None, args: dict[str, str] | None = None, ready: str | None | NotGiven = NOT_GIVEN, tariff: types.SandboxTariff | None = None, fresh: bool | None = None, idempotency_key: str | None = None) -> types.CreateSandboxTemplateResult:
         """Makes a template again in a new sandbox, which is paid like others; instructions whose result is known are taken from the cache. Until it succeeds new sandboxes are made from the build before.
 
         :param template_id: Identifier: tpl_...
         :param dockerfile: Default: as before
         :param args: Default: as before
+        :param ready: Default: as before; null: none
+        :param tariff: Default: as before
         :param fresh: Without the cache
         """
-        return self._call(operations.BUILD_SANDBOX_TEMPLATE, {"template_id": template_id, "dockerfile": given(dockerfile), "args": given(args), "fresh": given(fresh)}, idempotency_key)
+        return self._call(operations.BUILD_SANDBOX_TEMPLATE, {"template_id": template_id, "dockerfile": given(dockerfile), "args": given(args), "ready": ready, "tariff": given(tariff), "fresh": given(fresh)}, idempotency_key)
 
     def get_sandbox_template_upload_url(self, *, template_id: str, folder: str | Literal[""] | None = None, expires_in: int | None = None, idempotency_key: str | None = None) -> types.GetSandboxTemplateUploadUrlResult:
         """Creates a link to PUT an archive to, without a token: for a Dockerfile tar or tar.gz with the files for COPY, up to 64 MB, before the build; for an image its archive, up to 2 GB, while it is being built. Use it as curl -T FILE URL.

@@ -1,42 +1,12 @@
-import type { OperationName } from '@coinrack/contract/index.ts'
-import type { ErrorBody } from '@coinrack/contract/wire.ts'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
-import type { Answer, Dispatch } from '../../dispatch/dispatch.ts'
-import type { Caller } from '../../dispatch/handler.ts'
+import type { FastifyInstance } from 'fastify'
 import { OperationError } from '../../platform/errors.ts'
 import type { Services } from '../../platform/services.ts'
-import { bearerToken } from '../../transport/rest.ts'
-import { accessText } from './access.ts'
+import { type Asker, type ControlWorld, createServe, read } from './asker.ts'
 import { decoded, isTemplate, networkInput, sandboxInput, secondsOf } from './new-sandbox.ts'
-import { NotServed, Refused, refusalBody, toldRefusal } from './refusals.ts'
-import {
-  Connecting,
-  Forking,
-  NetworkRules,
-  NewSandbox,
-  NewSnapshot,
-  NewTimeout,
-  Pausing,
-  readJson,
-} from './shapes.ts'
-import {
-  accessView,
-  fullView,
-  isThere,
-  listedView,
-  sampleView,
-  type WireSample,
-  type WireSandbox,
-} from './views.ts'
-
-export interface ControlWorld {
-  services: Services
-  dispatch: Dispatch
-  callerOf(services: Services, token: string): Promise<Caller | undefined>
-}
-
-type Asked = FastifyRequest<{ Params: { id: string }; Querystring: Record<string, string | undefined> }>
+import { NotServed, refusalBody } from './refusals.ts'
+import { Connecting, Forking, NetworkRules, NewSandbox, NewSnapshot, NewTimeout, Pausing } from './shapes.ts'
+import { findTemplate } from './templates.ts'
+import { accessView, fullView, listedView, sampleView, type WireSample, type WireSandbox } from './views.ts'
 
 /** Seconds of a sandbox for which a client names none: as E2B's service has them, by the path that is asked. */
 const DEFAULT_SECONDS = { '/sandboxes': 15, '/v2/sandboxes': 300 } as const
@@ -49,19 +19,7 @@ const MOST_FORKS = 10
  */
 export function registerControl(scope: FastifyInstance, world: ControlWorld): void {
   const { services } = world
-  const serve = (
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-    urls: readonly string[],
-    handle: (asker: Asker, request: Asked, reply: FastifyReply) => Promise<unknown>,
-  ) => {
-    for (const url of urls)
-      scope.route({
-        method,
-        url,
-        config: { onMachines: true },
-        handler: (request: Asked, reply) => handle(createAsker(world, request, reply), request, reply),
-      })
-  }
+  const serve = createServe(scope, world)
 
   for (const url of ['/sandboxes', '/v2/sandboxes'] as const)
     serve('POST', [url], async (asker, request, reply) => {
@@ -189,16 +147,11 @@ export function registerControl(scope: FastifyInstance, world: ControlWorld): vo
       .map(snapshotView)
   })
 
-  serve('DELETE', ['/templates/:id'], async (asker, { params }, reply) => {
-    await asker.ask('deleteSandboxSnapshot', { snapshot_id: params.id }, params.id)
-    return reply.code(204).send()
-  })
-
   scope.all('/*', async ({ url, method }) => {
     const path = url.split('?')[0]!.slice(0, 200)
     if (/\/templates(\/|$)/.test(path))
       throw new NotServed(
-        'Templates cannot be built here by this client: take a snapshot of a sandbox instead',
+        `${method} ${path} is not offered here: a template is the state of its last build, without tags`,
       )
     throw new OperationError('not_found', `${method} ${path} is not served to E2B's clients`)
   })
@@ -210,10 +163,6 @@ interface Snapshot {
   name: string
   status: string
 }
-
-/** The bodies of the routes are texts. */
-const read = <T extends z.ZodType>(shape: T, { body }: FastifyRequest): z.output<T> =>
-  readJson(shape, typeof body === 'string' ? body : '')
 
 /** Whether a sandbox would end before so many seconds are over: a connection makes its time longer, never shorter. */
 const endsBefore = (services: Services, { expires_at }: WireSandbox, seconds: number) =>
@@ -227,72 +176,13 @@ function momentOf(seconds: string): string {
   return at.toISOString()
 }
 
-/** The input with a template by its id, where it was named by the name of a snapshot. */
+/** The input with the id of a snapshot, where one is named and no template has that name. */
 async function named(asker: Asker, input: Record<string, unknown>): Promise<Record<string, unknown>> {
   const name = String(input.template)
-  if (isTemplate(name)) return input
+  if (isTemplate(name) || (await findTemplate(asker, name))) return input
   const { items } = await asker.ask('listSandboxSnapshots', { limit: MOST_LISTED })
   const found = (items as Snapshot[]).find((each) => each.name === name && each.status === 'ready')
   return found ? { ...input, template: found.id } : input
 }
 
 const snapshotView = ({ id, name }: Snapshot) => ({ snapshotID: id, names: [name] })
-
-type Asker = ReturnType<typeof createAsker>
-
-/** Asks operations on behalf of the client that has sent a request. */
-function createAsker({ services, dispatch, callerOf }: ControlWorld, request: Asked, reply: FastifyReply) {
-  const { headers, ip, id: requestId, params } = request
-  const key = headers['x-api-key']
-  const token = typeof key === 'string' ? key : bearerToken(headers.authorization)
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-
-  const call = async (name: OperationName, input: object, resourceId?: unknown): Promise<Answer> => {
-    const answer = await dispatch(name, {
-      token,
-      address: ip,
-      idempotencyKey: undefined,
-      resourceId,
-      input: () => ({ ...input }),
-      requestId,
-      asTool: false,
-      hungUp: gone.signal,
-    })
-    for (const [name, value] of Object.entries(answer.headers))
-      if (name !== 'www-authenticate') reply.header(name, value)
-    return answer
-  }
-
-  const asker = {
-    /** @throws Refused */
-    async ask(name: OperationName, input: Record<string, unknown>, resourceId?: unknown) {
-      const { status, body, headers: said } = await call(name, input, resourceId ?? input.sandbox_id)
-      if (status !== 200) throw new Refused(toldRefusal(services, body as unknown as ErrorBody, said))
-      return body as Record<string, unknown> & { id: string }
-    },
-    /** Asks something of the sandbox in the path. @throws Refused */
-    askOf: (name: OperationName, input: object = {}) => asker.ask(name, { sandbox_id: params.id, ...input }),
-    /** The same, of which a refusal is an answer as well. */
-    async tryOf(name: OperationName, input: object) {
-      const { status, body, headers: said } = await call(name, { sandbox_id: params.id, ...input }, params.id)
-      const refusal = status === 200 ? undefined : toldRefusal(services, body as unknown as ErrorBody, said)
-      return { body, refusal }
-    },
-    /** The sandbox in the path. @throws Refused when it is over, as when there is none */
-    async sandbox(): Promise<WireSandbox> {
-      const sandbox = (await asker.askOf('getSandbox')) as unknown as WireSandbox
-      if (isThere(sandbox)) return sandbox
-      throw new OperationError('not_found', `Sandbox ${sandbox.id} has ended`)
-    },
-    /** The texts by which the client uses a sandbox. */
-    async access(sandboxId: string) {
-      const tokenId = (await callerOf(services, token!))!.tokenId
-      return {
-        inside: accessText(services, 'inside', { sandboxId, tokenId }),
-        traffic: accessText(services, 'traffic', { sandboxId, tokenId }),
-      }
-    },
-  }
-  return asker
-}

@@ -14,6 +14,7 @@ import { registerFilesystem } from './filesystem.ts'
 import { registerInterpreter } from './interpreter.ts'
 import { registerProcesses } from './processes.ts'
 import { refusalBody, refusalOf } from './refusals.ts'
+import { registerTemplates } from './templates.ts'
 
 interface E2bWorld {
   dispatch: Dispatch
@@ -57,6 +58,7 @@ export function registerE2b(
       registerFileBytes(scope, world)
       registerInterpreter(scope, world)
       registerControl(scope, { services, dispatch, callerOf })
+      registerTemplates(scope, { services, dispatch, callerOf })
     },
     { prefix: E2B_PATH },
   )

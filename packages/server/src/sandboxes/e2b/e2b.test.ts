@@ -217,7 +217,7 @@ describe('sandboxes', () => {
 
   test('error: what is not served says so', async () => {
     expect((await send('GET', '/volumes')).body).toMatchObject({ code: 404 })
-    expect((await send('POST', '/v3/templates', { body: {} })).body).toMatchObject({ code: 501 })
+    expect((await send('POST', '/templates/tags', { body: {} })).body).toMatchObject({ code: 501 })
     const malformed = await send('POST', '/sandboxes', {
       headers: { 'content-type': 'application/json' },
       body: Buffer.from('{'),
@@ -320,6 +320,7 @@ describe('names', () => {
   test.each([
     [`api.${DOMAIN}`, '/v2/sandboxes?limit=1', '/e2b/v2/sandboxes?limit=1'],
     [`API.${DOMAIN}:8443`, '/healthz', '/e2b/healthz'],
+    [`api.${DOMAIN}`, '/template-uploads/tpl_1?folder=a', '/template-uploads/tpl_1?folder=a'],
     [`49983-sbx${'0'.repeat(26)}.${DOMAIN}`, '/files?path=a', '/e2b/files?path=a'],
     [`49999-sbx${'0'.repeat(26)}.${DOMAIN}`, '/execute', '/e2b/execute'],
     [`8000-sbx${'0'.repeat(26)}.${DOMAIN}`, '/x', `/preview/sbx${'0'.repeat(26)}/8000/x`],

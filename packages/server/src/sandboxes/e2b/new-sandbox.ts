@@ -16,15 +16,19 @@ const EVERYTHING = '0.0.0.0/0'
 /** A template as a client names it, taken apart: `name`, or `name:tariff`. */
 export function parseTemplate(asked: string): { name: string; tariff?: string } {
   const at = asked.lastIndexOf(':')
-  if (at < 0) return { name: OURS[asked] ?? asked }
+  if (at < 0) return { name: ourTemplate(asked) ?? asked }
   const [name, tariff] = [asked.slice(0, at), asked.slice(at + 1)]
   if (!(tariffNames as string[]).includes(tariff))
     throw new OperationError(
       'invalid_input',
       `templateID: after the colon stands a tariff, one of ${tariffNames.join(', ')}`,
     )
-  return { name: OURS[name] ?? name, tariff }
+  return { name: ourTemplate(name) ?? name, tariff }
 }
+
+/** The service's own template that a client names, by the name that it has here; undefined of any other. */
+export const ourTemplate = (name: string): string | undefined =>
+  Object.hasOwn(OURS, name) ? OURS[name] : undefined
 
 /** By the name of a template of ours that clients know, where they know another. */
 export const shownTemplate = (template: string): string =>

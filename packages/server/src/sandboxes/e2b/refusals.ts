@@ -36,6 +36,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   invalid_input: 400,
   malformed_json: 400,
   unknown_template: 404,
+  dockerfile_invalid: 400,
   unknown_context: 404,
   unknown_language: 400,
   task_refused: 400,

@@ -49,6 +49,34 @@ export const NetworkRules = z.object({
   egressProxy: z.unknown().optional(),
 })
 
+/** `TemplateBuildRequestV3` and `TemplateBuildStartV2` of the same. Clients before 2.6 name a template by `alias`. */
+export const NewTemplate = z.object({
+  name: z.string().max(200).nullish(),
+  alias: z.string().max(200).nullish(),
+  tags: z.array(z.string()).nullish(),
+  cpuCount: z.number().positive().nullish(),
+  memoryMB: z.number().positive().nullish(),
+  minFreeDiskMb: z.number().nonnegative().nullish(),
+})
+export type NewTemplate = z.output<typeof NewTemplate>
+export const TemplateStep = z.object({
+  type: z.string(),
+  args: z.array(z.string()).default([]),
+  filesHash: z.string().nullish(),
+  force: z.boolean().nullish(),
+})
+export type TemplateStep = z.output<typeof TemplateStep>
+export const StartOfBuild = z.object({
+  fromImage: z.string().nullish(),
+  fromTemplate: z.string().nullish(),
+  fromImageRegistry: z.unknown().optional(),
+  steps: z.array(TemplateStep).default([]),
+  startCmd: z.string().nullish(),
+  readyCmd: z.string().nullish(),
+  force: z.boolean().nullish(),
+})
+export type StartOfBuild = z.output<typeof StartOfBuild>
+
 const Size = z.object({ cols: z.number().int().positive(), rows: z.number().int().positive() })
 /** The process that is meant; names of fields as protobuf's JSON has them. */
 const Selected = z.object({ pid: z.number().int().optional(), tag: z.string().optional() })

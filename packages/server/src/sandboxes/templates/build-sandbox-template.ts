@@ -13,18 +13,20 @@ export const buildSandboxTemplate: Handler<'buildSandboxTemplate'> = preparedHan
   async (call, { hosts, uploads, context }) => {
     const { input, caller, db, services } = call
     await lockBalance(db, caller.accountId)
-    const { template_id: id, dockerfile, args, fresh } = input
+    const { template_id: id, dockerfile, args, ready, tariff, fresh } = input
     const before = await templateById(db, id)
     if (before.deleted_at || uploads !== (await nameUploads(db, id))) throw isBusy(before)
     if (before.source === 'snapshot' && dockerfile === undefined)
       throw badDockerfile(1, 'FROM', 'this template was made from a snapshot: send a Dockerfile to build it')
     if (before.source === 'image' && dockerfile !== undefined)
       throw badDockerfile(1, 'FROM', 'this template is made from an image: make another one for a Dockerfile')
-    if (dockerfile !== undefined || args !== undefined)
-      await updateTemplate(db, id, {
-        ...(dockerfile !== undefined && { dockerfile, source: 'dockerfile' as const }),
-        ...(args !== undefined && { args }),
-      })
+    const change = {
+      ...(dockerfile !== undefined && { dockerfile, source: 'dockerfile' as const }),
+      ...(args !== undefined && { args }),
+      ...(ready !== undefined && { ready }),
+      ...(tariff !== undefined && { tariff }),
+    }
+    if (Object.keys(change).length > 0) await updateTemplate(db, id, change)
     const template = await templateById(db, id)
     await beginBuild(call, db, hosts, template, await prepareBuild(services, db, template, context), {
       fresh,

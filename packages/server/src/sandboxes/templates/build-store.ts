@@ -60,6 +60,28 @@ export async function lastBuilds(
   return new Map(rows.map((row) => [row.template_id, row]))
 }
 
+/** How many builds of a template were begun. */
+export async function countBuilds(db: Queryable, templateId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*)::int as count from sandbox_build where template_id = $1',
+    [templateId],
+  )
+  return rows[0]!.count
+}
+
+/** A build of a template by its place in their order, from 1 on; undefined before it was begun. */
+export async function buildAt(
+  db: Queryable,
+  templateId: string,
+  place: number,
+): Promise<BuildRow | undefined> {
+  const { rows } = await db.query<BuildRow>(
+    `select ${COLUMNS} from sandbox_build where template_id = $1 order by id offset $2 limit 1`,
+    [templateId, place - 1],
+  )
+  return rows[0]
+}
+
 export async function buildsInWork(db: Queryable): Promise<BuildRow[]> {
   const { rows } = await db.query<BuildRow>({
     name: 'sandbox_builds_in_work',

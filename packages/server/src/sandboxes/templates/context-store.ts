@@ -66,6 +66,15 @@ export async function useUpload(
   )
 }
 
+/** Forgets the uploads of a template that is not being built. */
+export async function clearUploads(db: Queryable, templateId: string): Promise<void> {
+  await db.query(
+    `delete from sandbox_template_upload where template_id = $1
+     and not exists (select from sandbox_build where template_id = $1 and status = 'running')`,
+    [templateId],
+  )
+}
+
 /** The pieces of an upload, one after the other. */
 export async function* piecesOf(db: Queryable, upload: string): AsyncGenerator<Buffer> {
   for (let number = 0; ; number++) {

@@ -7,6 +7,7 @@ import { OperationError } from '../../platform/errors.ts'
 import { sandboxHostOf } from '../../platform/sandbox-host.ts'
 import type { Services } from '../../platform/services.ts'
 import { allowBrowsers } from '../../transport/for-browsers.ts'
+import { TEMPLATE_UPLOADS } from '../../transport/preview-address.ts'
 import { sandboxById } from '../life/sandbox-store.ts'
 import { shownState } from '../life/sandbox-view.ts'
 import { stateRefusal } from '../life/state-refusal.ts'
@@ -16,7 +17,7 @@ import { lastBuilds } from './build-store.ts'
 import { keepPieces, uploadsOf, useUpload } from './context-store.ts'
 import { IMAGE_ARCHIVE } from './image/unpack-image.ts'
 import { type TemplateRow, templateById } from './template-store.ts'
-import { isGoodUploadLink, TEMPLATE_UPLOADS } from './upload-links.ts'
+import { isGoodUploadLink } from './upload-links.ts'
 
 type UploadRequest = FastifyRequest<{
   Params: { id: string }

@@ -90,6 +90,17 @@ describe('from a Dockerfile', () => {
     expect((await buyer.create({ template: 'base' })).body.template).toBe('base')
   })
 
+  test('default: a later build may have another program to wait for, and another tariff', async () => {
+    await fresh()
+    const dockerfile = 'FROM base\nCMD ["sleep", "60"]'
+    const template = await built({ name: 'app', dockerfile, ready: 'true' })
+    const larger = await again(template.id, { ready: null, tariff: 'small' })
+    expect(larger).toMatchObject({ status: 'ready', tariff: 'small' })
+    expect((await buyer.show(await buyer.sandbox({ template: 'app' }))).tariff).toBe('small')
+    const failed = await again(template.id, { dockerfile: 'FROM base\nCMD ["false"]' })
+    expect(failed.build.error).toMatch(/^CMD: it ended with 1/)
+  })
+
   test('behavior: what is known is not done again, from the first change on it is', async () => {
     await fresh()
     const dockerfile = 'FROM base\nWORKDIR /app\nRUN echo one >> log\nRUN echo two >> log'

@@ -1,4 +1,5 @@
 import type { Services } from '../../platform/services.ts'
+import { TEMPLATE_UPLOADS } from '../../transport/preview-address.ts'
 import { isSame, sign } from '../files/signature.ts'
 
 /** The right to upload one archive for a template, until then. */
@@ -17,8 +18,6 @@ const partsOf = ({ templateId, folder, expiresAt, tokenId }: UploadLink) => [
   String(expiresAt.getTime()),
   tokenId,
 ]
-
-export const TEMPLATE_UPLOADS = '/template-uploads'
 
 export function uploadUrl(services: Pick<Services, 'config'>, link: UploadLink): string {
   const query = new URLSearchParams({
