@@ -30,7 +30,7 @@ test('default: a program calls operations from a sandbox that reaches nothing, w
     code: `import os from 'node:os'
 interface Plan { slug: string }
 const { items } = await coinrack.listPlans({})
-console.log(items.every(({ slug }: Plan) => slug.length > 0), os.platform())
+display(items); console.log(items.every(({ slug }: Plan) => slug.length > 0), os.platform())
 await coinrack.orderVps({ product: 'nano', os_id: 1 })`,
   })
   expect(status).toBe(200)
