@@ -214,6 +214,17 @@ describe('templates', () => {
     expect((await send('POST', '/v3/templates', body)).status).toBe(status)
   })
 
+  test('error: tags are not taken away, and a template of the name "tags" stays when that is asked', async () => {
+    const { templateID } = await build('tags', { steps: [] })
+    const refused = await send('DELETE', '/templates/tags', { name: 'named', tags: ['v1'] })
+    expect(refused).toMatchObject({
+      status: 501,
+      body: { message: expect.stringContaining('name of its own') },
+    })
+    expect((await send('GET', '/templates/aliases/tags')).body).toEqual({ templateID, public: false })
+    expect((await send('DELETE', `/templates/${templateID}`)).status).toBe(204)
+  })
+
   test("error: another account's template is none, and without credit nothing is built", async () => {
     const { templateID, buildID } = await build('private', { steps: [] })
     const stranger = await keyOf(await buyerOf(service))

@@ -151,6 +151,11 @@ export function registerTemplates(scope: FastifyInstance, world: ControlWorld): 
       : [{ tag: TAG, buildID: String(place), createdAt: template.built_at }]
   })
 
+  // Clients ask by this path for a tag to be taken away: it names no template, even where one is called so.
+  serve('DELETE', ['/templates/tags'], async () => {
+    throw noTags()
+  })
+
   serve('DELETE', ['/templates/:id'], async (asker, { params: { id } }, reply) => {
     const template = await findTemplate(asker, id)
     if (template) await asker.ask('deleteSandboxTemplate', { template_id: template.id }, template.id)
@@ -161,6 +166,9 @@ export function registerTemplates(scope: FastifyInstance, world: ControlWorld): 
 
 /** The only one: a template has the state of its last build that succeeded. */
 const TAG = 'default'
+
+const noTags = () =>
+  new NotServed('Tags of templates are not offered here: give each state a name of its own')
 
 const templatesOf = async (asker: Asker): Promise<WireTemplate[]> =>
   (await asker.ask('listSandboxTemplates', { limit: MOST_LISTED })).items as WireTemplate[]
@@ -182,8 +190,7 @@ const templateOf = async (asker: Asker, id: string) =>
 /** @throws NotServed for tags */
 function nameOf({ name, alias, tags }: NewTemplate): string {
   const asked = name ?? alias ?? ''
-  if (asked.includes(':') || tags?.some((tag) => tag !== TAG))
-    throw new NotServed('Tags of templates are not offered here: give each state a name of its own')
+  if (asked.includes(':') || tags?.some((tag) => tag !== TAG)) throw noTags()
   return asked
 }
 
