@@ -44,8 +44,7 @@ export async function runInSandbox(
   const printed = { stdout: createPrinted('stdout'), stderr: createPrinted('stderr') }
   const stream: OutputStream = {
     async emit(name, { text }) {
-      // What a program shows otherwise is not for its caller.
-      if (name === 'stdout' || name === 'stderr') printed[name].add(String(text))
+      printed[name as keyof typeof printed].add(String(text))
       return true
     },
     gone: program.gone,

@@ -12,7 +12,10 @@ export const runCode: Handler<'runCode'> = async ({ input, resource, services, a
     const run = { code, language, ...(context !== undefined && { context }) }
     const taskId = services.newId('task')
     const task = { run, ...(env && { env }) }
-    const { end, outputs, ...done } = await runTask(channel, { id, taskId }, task, input, taking)
+    const { end, outputs, ...done } = await runTask(channel, { id, taskId }, task, input, {
+      ...taking,
+      tellResults: true,
+    })
     const most = outputLimit(asTool, input.max_output)
     const keep = keepIn(channel, id, taskId)
     const { cut, ...shown } = await fitEnded(outputs, besideResults(end, most), keep)

@@ -26,7 +26,10 @@ export interface Asked {
 }
 
 /** How the caller takes what comes of a task; see `Call`. */
-export type Taking = Pick<Call<'execCommand'>, 'stream' | 'gone' | 'asTask'>
+export interface Taking extends Pick<Call<'execCommand'>, 'stream' | 'gone' | 'asTask'> {
+  /** Whether the stream is told each result of code when it is shown. */
+  tellResults?: boolean
+}
 
 export interface Done {
   outputs: { stdout: Uint8Array; stderr: Uint8Array }
@@ -47,7 +50,7 @@ export async function runTask(
   { id, taskId }: { id: string; taskId: string },
   request: TaskRequest,
   { timeout, background, input }: Asked,
-  { stream, gone, asTask }: Taking,
+  { stream, gone, asTask, tellResults = false }: Taking,
 ): Promise<Done> {
   if (background || asTask) {
     const seconds = timeout ?? (background ? undefined : DEFAULT_S)
@@ -72,7 +75,7 @@ export async function runTask(
     await tasks.start(id, taskId, { ...whole, stdin: true })
     typeIn(tasks, id, taskId, input)
     first = tasks.read(id, taskId, { stdout: 0, stderr: 0 }, how)
-  } else if (stream && 'code' in request.run) {
+  } else if (stream && tellResults) {
     // `run` reads outputs alone: a result without one would wait for the next.
     await tasks.start(id, taskId, whole)
     first = tasks.read(id, taskId, { stdout: 0, stderr: 0, results: 0 }, how)
@@ -114,7 +117,7 @@ async function follow(
   first: Promise<TaskOutput>,
   readOn: (from: TaskOffsets) => Promise<TaskOutput>,
   latest: number,
-  { stream, gone }: Omit<Taking, 'asTask'>,
+  { stream, gone }: Pick<Taking, 'stream' | 'gone'>,
 ): Promise<Done> {
   const outputs = { stdout: createOutput(stream, 'stdout'), stderr: createOutput(stream, 'stderr') }
   const view = (end: Partial<TaskEnd>): Done => ({
@@ -141,7 +144,7 @@ async function follow(
     const isHeard =
       (await outputs.stdout.add(read.stdout, read.end !== undefined)) &&
       (await outputs.stderr.add(read.stderr, read.end !== undefined)) &&
-      (await tellResults(stream, read.results))
+      (await tell(stream, read.results))
     if (read.end) return view(read.end)
     // Or the guest does not end what it should have.
     if (!isHeard || performance.now() > latest) return view({})
@@ -150,7 +153,7 @@ async function follow(
 }
 
 /** @returns whether the stream takes more */
-async function tellResults(stream: OutputStream | undefined, results: TaskOutput['results'] = []) {
+async function tell(stream: OutputStream | undefined, results: TaskOutput['results'] = []) {
   for (const result of results)
     if (stream && !(await stream.emit('result', shownResult(result)))) return false
   return true
