@@ -78,7 +78,7 @@ try {
   const text = `# E2B's packages, method by method
 
 \`npm run bench:e2b\` plays them, unmodified, by the names of a domain against a service with real sandboxes, and writes this page. What each
-step asks for is in \`test/support/e2b/steps.ts\`; how to use the packages, and what is not offered, in the [guide for users of E2B](guide-e2b.md).
+step asks for is in \`test/support/e2b/steps\`; how to use the packages, and what is not offered, in the [guide for users of E2B](guide-e2b.md).
 
 ${tables.join('\n')}
 A round trip of \`runCode('1 + 1')\` by \`@e2b/code-interpreter\` takes ${ratio} times what it takes by \`@coinrack/sdk\` (medians of ${rounds}, in turns, in
