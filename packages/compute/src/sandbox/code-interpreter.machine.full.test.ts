@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMachineNetworks } from '../network/machine-networks.ts'
-import { defaultEgress } from '../network/machine-ruleset.ts'
-import { PRIVATE, startWorld } from '../network/testing-world.ts'
+import { startWorld, worldEgress } from '../network/testing-world.ts'
 import type { CodeLanguage, TaskRequest } from '../ports/sandbox-channel.ts'
 import { openNetwork } from '../ports/sandbox-network.ts'
 import type { SandboxSpec } from '../ports/sandbox-runtime.ts'
@@ -32,7 +31,7 @@ describe('the code interpreter', { timeout: 3 * 60_000 }, () => {
   const specs: SandboxSpec[] = []
   let id: string
   let endWorld: (() => Promise<void>) | undefined
-  const networks = createMachineNetworks({ ...defaultEgress, resolvers: [PRIVATE] }, { info: () => {} })
+  const networks = createMachineNetworks(worldEgress, { info: () => {} })
 
   const begin = async (change: Partial<SandboxSpec> = {}) => {
     const spec = makeSandboxSpec({ ...size, ...change })
