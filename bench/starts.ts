@@ -41,6 +41,7 @@ const service = await startService({
 try {
   await untilTemplatesAreThere(service)
   const { token } = await newCustomer(service, '50')
+
   /** One start: how long it took in milliseconds, or why it failed. */
   async function start(): Promise<number | string> {
     const begun = performance.now()
